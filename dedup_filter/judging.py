@@ -3,28 +3,28 @@
     page, frames -> profile -> compared, recorded -> counted for its host
 
 Blocks that earlier pages of the host have shown are left out before the main content is chosen. If
-only one has shown a block, it is either frame or the text that this page repeats (a print view,
-another session id). So both texts, `new` and `main`, are looked up, and `comparison` finds
-out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
-with its links, as the few sentences on it may stand on many such pages.
+only one page has shown a block, the block is either frame or text that this page repeats (a print
+view, another session id). So both texts, `new` and `main`, are looked up, and `comparison` decides
+which candidate contains the page's text. A page of mostly links (a table of contents) is judged
+with its links, because its few sentences may stand on many such pages.
 
-A page is counted when it is kept for good, a duplicate of a kept page at once. Until its commit, a
-pending page is in memory with what it has shown, and its release forgets that:
+A kept page is counted when it is committed, a duplicate of a kept page at once. Until its commit, a
+pending page is in memory with its blocks, and its release drops them:
 
-    claim    page -> judged as if pending ones had been committed (`expected_hosts`) -> pending
+    claim    page -> judged as if pending pages had been committed (`expected_hosts`) -> pending
     commit   pending page -> judged again if its frame was not known and is not as expected
-             -> counted; pages of its template that wait are judged again; it may wait itself
-    release  pending page -> nothing
+             -> counted; waiting pages of its template are judged again; it may wait itself
+    release  pending page -> deleted, not counted
 
 Frames outlive their process in a directory: memory is a cache of a store with one record a host.
-What waits is written in the transaction that commits the page, records when SQLite commits it. What
-is in memory changes when that transaction is over, so a fault changes nothing.
+Waiting pages are written in the transaction that commits the page, records of hosts when SQLite
+commits it. Memory changes after the transaction, so a fault changes nothing.
 
-In memory, and on servers, nothing is written: hosts that there is no room for are forgotten, and a
-line in the log says so. Other processes of a shared index get what a page has added when it is
-committed (`frame_exchange`), and a host that was forgotten gets its first pages from there again.
+For an index in memory or on servers no frames are written: hosts beyond the memory bound are
+forgotten (in memory the log says so). Other processes of a shared index receive the update of each
+counted page (`frame_exchange`), and from there a forgotten host gets its first pages again.
 
-Cost: to load a host takes 0.1 ms for 1,000 blocks, to write it the same.
+Cost: 0.1 ms for 1,000 blocks to load a host, and the same to write it.
 """
 
 import logging
@@ -74,31 +74,31 @@ _FORGETTING = (
 
 
 class _Countable(NamedTuple):
-    """A page that was judged and is to be counted."""
+    """A judged page that is to be counted."""
 
     number: int
-    """0: it is dropped."""
+    """0: the page is dropped."""
     host: str
     shown: Shown
     is_kept: bool
-    """False also if its text was shown before."""
+    """False also for a kept page whose text was shown before."""
     page: ReadPage | None
-    """None: it need not be judged again."""
+    """None: the page need not be judged again."""
     times: FrameTimes
-    """What was expected of its frame when it was judged."""
+    """The expected counts of its frame when the page was judged."""
 
 
 class _Change(NamedTuple):
-    """What a page that is counted changes in memory."""
+    """The changes in memory when a page is counted."""
 
     updates: list[tuple[Host, FrameUpdate]]
-    """Of its host and of sites."""
+    """Updates of its host and of sites."""
     ready: list[ProvisionalPage]
     """Pages that were judged again."""
     provisional: ProvisionalPage | None
     """The page itself, if it is to wait."""
     discarded: list[int]
-    """Pages that wait no more as too many do, by number."""
+    """Numbers of pages that no longer wait, because too many pages wait."""
 
 
 class FramedPages:
@@ -113,9 +113,9 @@ class FramedPages:
         changed = None if self._store is None else self._store.changed
         self._frames = Frames(config.frame_memory * 1e6, self._load, changed)
         self.forgotten = 0
-        """Hosts whose frames were forgotten, as there was no room for them."""
+        """Number of hosts whose frames were forgotten to stay within `frame_memory`."""
         self._pending: dict[int, _Countable] = {}
-        """Pages to be counted when they are committed, by their numbers."""
+        """Number -> page to be counted when it is committed."""
         self._expected = ExpectedHosts()
 
     @property
@@ -124,7 +124,7 @@ class FramedPages:
         return self._frames.nbytes + (0 if self._exchange is None else self._exchange.nbytes)
 
     def check(self) -> None:
-        """Verify the invariants of the frames, and that the store would load those in memory."""
+        """Verify the invariants of the frames, and that the store has the same frames."""
         frames, load = self._frames, self._load
         frames.check()
         if load is None:
@@ -175,7 +175,7 @@ class FramedPages:
             return verdict
 
     def profile(self, place: Place, page: ReadPage) -> PageProfile:
-        """Profile a page as `claim` would now, and count nothing."""
+        """Profile a page as `claim` would now; count nothing."""
         return profile_of(page, self.context(_framed(place, page), page.shown), self._config)
 
     def commit(self, number: int) -> None:
@@ -200,28 +200,28 @@ class FramedPages:
         self._discard_gone()
 
     def forget(self, url: str) -> int:
-        """Forget all pages at a URL; what was counted of them stays."""
+        """Forget all pages at a URL; they stay counted in their frames."""
         forgotten = self._kept.forget(url)
         self._discard_gone()
         return forgotten
 
     def context(self, host: str, shown: Shown) -> HostContext:
-        """Return what is expected now of the host of a page that shows this, and of its sites.
+        """Return the expected context of a page: its host and its sites, pending pages counted.
 
-        Nothing is known where no page is counted: that host has no name.
+        If the page is not counted for any host, the context is empty: its host has no name.
         """
         context = self._expected.context(self._counted(host, shown))
         self._make_room()
         return context
 
     def _counted(self, host: str, shown: Shown) -> HostContext:
-        """Return what is counted, and keep host and sites in memory until `_make_room`."""
+        """Return the counted context; host and sites stay in memory until `_make_room`."""
         if not (host and self._config.learn_frames):
             return no_context(shown)
         return self._frames.context(host, shown)
 
     def _receive(self, host: str, shown: Shown) -> None:
-        """Count what other processes have counted of the host of a page, and of its sites."""
+        """Count the updates from other processes for the host of a page and for its sites."""
         if self._exchange is None or not (host and self._config.learn_frames):
             return
         ready = self._received(host)
@@ -232,7 +232,7 @@ class FramedPages:
             self._received(site.name)
 
     def _received(self, name: str) -> Collection[ProvisionalPage]:
-        """Count what others have counted of a host or site; return pages to be judged again."""
+        """Count the updates from other processes for a name; return pages to be judged again."""
         frames, found = self._frames, {}
         for added in () if self._exchange is None else self._exchange.received(name):
             host = frames.of(name)
@@ -252,15 +252,15 @@ class FramedPages:
         found_by: PageProfile,
         verdict: Verdict,
     ) -> _Countable | None:
-        """Return a page that was recorded as it is to be counted; None: nothing of it counts."""
+        """Return how a recorded page is to be counted; None: the page is not counted."""
         original, number = verdict.original_page, verdict.page or 0
         if not counted.host.name or (original is None and not number):
             return None  # the fate of its original is unknown, so nothing was recorded
         if original is not None and self._kept.fate(original) != "kept":
-            # The page may be judged again, and its own text must not count by then.
+            # The page may be judged again, and its own text must not be counted before.
             return None
-        # The text of a revisit was shown before, like that of a duplicate. If it were counted a
-        # second time, it would be taken for frame, and the page never found again.
+        # The text of a revisit was shown before, like a duplicate's. If the text were counted a
+        # second time, it would be taken for frame, and the page would never be found again.
         is_kept = original is None and not found_by.was_shown
         waits = is_kept and counted.pages_of_template < FRAME_TIMES
         number = number if original is None else 0
@@ -268,7 +268,7 @@ class FramedPages:
         return _Countable(number, host, shown, is_kept, page if waits else None, times)
 
     def _count(self, countable: _Countable, context: HostContext) -> _Change:
-        """Write what a page changes when it is counted, within a transaction; return that."""
+        """Write the changes by a counted page, within a transaction; return the changes."""
         updates = context.updates(is_kept=countable.is_kept)
         host, update = updates[0]
         ready = self._frames.ready(host, update)
@@ -285,9 +285,9 @@ class FramedPages:
         return _Change(updates, ready, provisional, discarded)
 
     def _apply(self, change: _Change, number: int = 0) -> None:
-        """Change what is in memory, as the transaction is over; nothing of this can fail.
+        """Apply changes in memory after the transaction; no step of this can fail.
 
-        `number`: of the page, if it was pending.
+        `number`: the number of the page, if the page was pending.
         """
         frames = self._frames
         self._expected.settle(number, {each.name: update for each, update in change.updates})
@@ -308,9 +308,9 @@ class FramedPages:
         page: ProvisionalPage | None,
         form: bytes | None,
     ) -> list[int]:
-        """Write that pages of a host were judged again, and one that is to wait, if there is one.
+        """Write the notes of pages that were judged again, and the new waiting page, if any.
 
-        Returns pages that wait no more as too many do, by number.
+        Returns the numbers of pages that no longer wait, because too many pages wait.
         """
         over = [each.row for each in ready if each.is_last_time]
         for each in ready:
@@ -324,7 +324,7 @@ class FramedPages:
         return store.bound_waiting(provisional_pages.MOST_WAITING)
 
     def _judge_waiting(self, ready: Collection[ProvisionalPage], host: Host) -> None:
-        """Replace the profiles of pages of a host, in which they were counted."""
+        """Judge waiting pages of a host again. Requires: the host's counts include the pages."""
         for each in ready:
             page = self._page_of(each)
             if page is not None:
@@ -337,7 +337,7 @@ class FramedPages:
         self._kept.replace(number, found_by, text)
 
     def _page_of(self, waiting: ProvisionalPage) -> ReadPage | None:
-        """Return a page that waits; None if it cannot be loaded any more."""
+        """Return a waiting page; None if it cannot be loaded any more."""
         content = waiting.content
         if isinstance(content, ReadPage):
             return content
@@ -349,7 +349,7 @@ class FramedPages:
             return None
 
     def _make_room(self) -> None:
-        """Let go of what memory has no room for."""
+        """Evict frames to stay within the memory bound."""
         self._frames.shrink()
         gone = self._frames.forgotten
         for host in gone:
@@ -368,7 +368,7 @@ class FramedPages:
         self._expected.settle(page)
 
     def _discard_gone(self) -> None:
-        """Forget pages and hosts whose records are gone."""
+        """Forget pages and hosts whose records were deleted."""
         self._frames.provisional.discard(self._kept.gone)
         for page in self._kept.gone:
             self._forget_pending(page)
@@ -381,9 +381,9 @@ class FramedPages:
 
 
 def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], Stored | None]:
-    """Return what loads a host of a store for `Frames`, made of what reads it.
+    """Return a function that loads hosts for `Frames`, from a function that reads stored frames.
 
-    Of hosts that another version of this package wrote nothing is known, and the log says so once.
+    Hosts written by another version of this package load as None, and the log says so once.
     """
     warnings = iter([_UNREADABLE])
 
@@ -400,23 +400,23 @@ def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], St
 
 
 def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> PageProfile:
-    """Profile a page with what is known of its host and its sites."""
+    """Profile a page in the context of its host and its sites."""
     times = context.times_shown().tolist()
     return profile(texts_of(page, times, context.headline, context.around), config)
 
 
 def _framed(place: Place, page: ReadPage) -> str:
-    """Return the name of the host whose frame is around a page, "" if there is none."""
+    """Return the host whose frame surrounds a page; "" for a plain text, which has no frame."""
     return "" if page.is_plain else place.host
 
 
 def _form_of(page: ReadPage) -> bytes:
-    """Return the form that is kept of a page."""
+    """Return the stored form of a page."""
     return KEPT_AS_TEXT if page.is_plain else page.pack()
 
 
 def restored(stored: HostFrames) -> Stored:
-    """Return a host, and its pages that wait. Raises ValueError: another version wrote them."""
+    """Return a host and its waiting pages. Raises ValueError: another version wrote them."""
     name, record, waiting = stored
     provisional = []
     for page, _, note in waiting:

@@ -1,8 +1,8 @@
-"""The location of an index -> the index, opened, and a crawl begun or joined in it.
+"""The location of an index -> the opened index, with a crawl begun or joined.
 
 "memory:"              an index that is gone when it is closed
 a path                 an index in that directory
-"redis://..."          an index on a server, which other processes may use too
+"redis://..."          an index on a server, shared with other processes
 "redis+cluster://..."  the same on the servers of a cluster
 """
 
@@ -30,22 +30,22 @@ _NOTED = (
     "max_distance min_similarity max_missing ignore content ignore_numbers learn_frames scope "
     "shared_phrases canonical"
 ).split()
-"""Others that shape verdicts, noted with each crawl."""
+"""Further options that shape verdicts, recorded with each crawl."""
 _ALIKE = (
     "max_distance min_similarity max_missing ignore content ignore_numbers shared_phrases scope "
     "expire_days max_pages"
 ).split()
-"""Others which all processes of a shared index should have alike."""
+"""Further options that all processes of a shared index should have alike."""
 _MISTYPED = re.compile(r"rediss?(\+cluster)?//")
 """An address without its colon, which would make a folder with a password in its name."""
 _PLACES = f'"{MEMORY}", a directory, redis://... or redis+cluster://...'
 
 
 def folder_of(location: object) -> Path | None:
-    """Return the path of a directory, None for an index elsewhere. Nothing is looked at.
+    """Return the path of a directory, None for an index elsewhere. The file system is not read.
 
     Raises:
-        ConfigError: it can be none.
+        ConfigError: the location is invalid.
     """
     if location == MEMORY:
         return None
@@ -57,7 +57,7 @@ def folder_of(location: object) -> Path | None:
         Address.of(location)
         return None
     if "://" in location or "\0" in location or _MISTYPED.match(location):
-        # It may be an address with a typing error, and have a password in it.
+        # This may be a mistyped address with a password, so only its beginning is shown.
         raise ConfigError(f"location must be {_PLACES}, not {location.partition(':')[0]!r}:...")
     return Path(location)
 
@@ -65,10 +65,10 @@ def folder_of(location: object) -> Path | None:
 def open_index(
     location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
 ) -> KeptPages:
-    """Open the index at a location, and begin a crawl or join the one that is going on.
+    """Open the index at a location, and begin a crawl or join the running one.
 
     Raises:
-        ConfigError: the location is none, or something else is there.
+        ConfigError: the location is invalid, or holds something other than an index.
         StoreError: the index cannot be opened; nothing stays open.
     """
     if isinstance(location, str) and is_address(location):
@@ -81,7 +81,7 @@ def open_index(
 
 
 def join_index(location: str, config: FilterConfig, crawl: str | None) -> Process:
-    """Join the shared index at an address; for what is raised see `open_index`."""
+    """Join the shared index at an address. Raises the errors of `open_index`."""
     options = {name: getattr(config, name) for name in _ALIKE}
     process = Process(Connection(Address.of(location)), scheme_of(config), crawl, options)
     with closed_if_it_fails(process):
@@ -92,7 +92,7 @@ def join_index(location: str, config: FilterConfig, crawl: str | None) -> Proces
 def open_store(
     location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
 ) -> PageStore:
-    """Open the store of an index that is not shared; for what is raised see `open_index`."""
+    """Open the store of an index that is not shared. Raises the errors of `open_index`."""
     scheme, folder = scheme_of(config), folder_of(location)
     store = PageStore.in_memory(scheme) if folder is None else PageStore.open(folder, scheme)
     with closed_if_it_fails(store):
@@ -102,5 +102,5 @@ def open_store(
 
 
 def scheme_of(config: FilterConfig) -> Scheme:
-    """Name what shapes the fingerprints that are made with these options."""
+    """Return the scheme of fingerprints made with these options."""
     return Scheme.of(**{name: getattr(config, name) for name in _SHAPING})

@@ -1,20 +1,20 @@
-"""Keys of pages, see `phrase_keys` -> the pages that share some with a page.
+"""Keys of pages, see `phrase_keys` -> the pages that share keys with a page.
 
     add -> fresh    the last 4,096 pages: key -> pages
              | when full
            young    one sorted array of entries, key * 2**32 + page
              | when it has sqrt(fresh entries * old entries)
-           old      another; may be a file that is mapped into memory
+           old      another sorted array; may be a file that is mapped into memory
 
-A page that is removed is marked until its entries are left out by a merge. Whatever was added or
-removed before, a look-up finds the same pages as in a table made anew.
+The entries of a removed page are marked, and the next merge leaves them out. After any additions
+and removals a look-up finds the same pages as in a table made anew.
 
-A key that more than `MOST_OF_KEY` pages have is passed over: it is of a phrase that stands on many
-pages (a licence, a notice), and tells nothing. Its entries stay, as pages may be removed.
+Look-ups skip a key of more than `MOST_OF_KEY` pages: its phrase stands on many pages (a licence, a
+notice), so it identifies none. The entries of the key stay, because pages may be removed.
 
 Cost: 64 bytes a page in the arrays, 1.6 KB for a fresh one; 10 us to add a page; 60 us a look-up; a
-merge of all 0.1 s for a million pages (`benchmarks/phrases.py`). Pages of which the
-number has more than 32 bits are not in it. Not for several threads at a time.
+merge of all 0.1 s for a million pages (`benchmarks/phrases.py`). Pages with numbers above 32 bits
+are not stored. One thread at a time.
 """
 
 from collections import Counter
@@ -32,13 +32,13 @@ Entries = npt.NDArray[np.uint64]
 NO_ENTRIES: Entries = np.empty(0, np.uint64)
 
 MOST_OF_KEY = 16
-"""Pages that have a key, from which on it is passed over if there are more."""
+"""Most pages of a key; look-ups skip a key that has more."""
 _FRESH = 4_096 * KEYS
 """Most fresh entries."""
 _BULK = 1_000
-"""Pages from which on they are sorted in together."""
+"""Number of pages from which on they are sorted and merged together."""
 _FRESH_BYTES = 200
-"""Memory of a fresh entry: its place in a dict, a list of one page, and the numbers."""
+"""Memory of a fresh entry: its slot in a dict, a list of one page, and the numbers."""
 _BITS = 32
 _PAGE = np.uint64(2**_BITS - 1)
 
@@ -46,7 +46,7 @@ _PAGE = np.uint64(2**_BITS - 1)
 class PhraseTable:
     """Pages by the keys of their phrases.
 
-    `entries`: what `sealed` returned, neither copied nor written to.
+    `entries`: an array from `sealed`, neither copied nor written to.
     """
 
     def __init__(self, entries: Entries = NO_ENTRIES) -> None:
@@ -54,20 +54,20 @@ class PhraseTable:
         self._fresh: dict[int, list[int]] = {}
         self._fresh_count = 0
         self._gone: set[int] = set()
-        """Entries of the arrays that were removed."""
+        """Removed entries that are still in the arrays."""
 
     def __len__(self) -> int:
-        """Count the entries: pages with each of their keys."""
+        """Count the entries, one for each key of each page."""
         return len(self._old) + len(self._young) + self._fresh_count - len(self._gone)
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes; removed entries are few, and left out."""
+        """Memory in bytes, without the marks of removed entries, which are few."""
         fresh = self._fresh_count * _FRESH_BYTES
         return int(self._old.nbytes + self._young.nbytes) + fresh
 
     def add(self, keys: bytes, page: int) -> None:
-        """Add a page that is not there, with its keys."""
+        """Add a page with its keys. Requires: the page is not in the table."""
         for key, entry in _entries_of(keys, page):
             if entry in self._gone:
                 self._gone.discard(entry)
@@ -78,9 +78,9 @@ class PhraseTable:
             self._seal()
 
     def add_many(self, keys: Sequence[bytes], pages: Sequence[int]) -> None:
-        """Add pages that are not there, each with its keys, which may be none.
+        """Add pages, each with its keys, which may be none. Requires: none is in the table.
 
-        Cost: 1 us a page where there are many.
+        Cost: 1 us a page from `_BULK` pages on.
         """
         if len(pages) < _BULK:
             for each, page in zip(keys, pages, strict=True):
@@ -97,10 +97,10 @@ class PhraseTable:
         self._seal()
 
     def remove(self, keys: bytes, page: int) -> None:
-        """Remove a page, which has these keys.
+        """Remove a page with these keys.
 
         Raises:
-            KeyError: it is not there.
+            KeyError: the page does not have one of the keys.
         """
         for key, entry in _entries_of(keys, page):
             pages = self._fresh.get(key, [])
@@ -117,9 +117,9 @@ class PhraseTable:
             self._seal(into_old=True)
 
     def sharing(self, texts: Iterable[bytes], before: float = inf) -> Counter[int]:
-        """Return the pages that have a key of a text: page -> most keys of one text that it has.
+        """Return, for each page that shares keys, the most keys that it shares with one text.
 
-        `before`: only pages before this number count.
+        `before`: only pages below this number count.
         """
         of_texts = [_keys_of(keys) for keys in texts]
         known = self._pages_of(sorted({*chain.from_iterable(of_texts)}), before)
@@ -129,13 +129,13 @@ class PhraseTable:
         return found
 
     def sealed(self) -> Entries:
-        """Merge everything into one array, and return it; only read it."""
+        """Merge everything into one array, and return it. The caller must not write to it."""
         self._seal(into_old=True)
         return self._old
 
     @property
     def pairs(self) -> npt.NDArray[np.void]:
-        """All entries, as `page` and `value`, their key. Cost: that of a merge."""
+        """All entries, with fields `page` and `value`, the key. Cost: a merge."""
         entries = self.sealed()
         columns = [(entries & _PAGE).astype(np.int64), entries >> np.uint64(_BITS)]
         return np.rec.fromarrays(columns, dtype=[("page", np.int64), ("value", np.uint64)])
@@ -151,7 +151,7 @@ class PhraseTable:
         return self._old, self._young
 
     def _pages_of(self, keys: Sequence[int], before: float) -> dict[int, list[int]]:
-        """Return the pages that have each of some keys; of a key that too many have, none."""
+        """Return the pages of each key; keys of more than `MOST_OF_KEY` pages are left out."""
         first = np.array(keys, np.uint64) << np.uint64(_BITS)
         last = first | _PAGE
         parts: dict[int, list[Iterable[int]]] = {}
@@ -169,14 +169,14 @@ class PhraseTable:
         return {key: pages for key, pages in found.items() if len(pages) <= MOST_OF_KEY}
 
     def _there(self, entries: Entries, places: Iterable[int]) -> Iterator[int]:
-        """Yield the pages at places of an array that were not removed."""
+        """Yield the pages at some places of an array, without removed ones."""
         for place in places:
             entry = int(entries[place])
             if entry not in self._gone:
                 yield entry & int(_PAGE)
 
     def _seal(self, *, into_old: bool = False) -> None:
-        """Move the fresh entries into the young array, and that into the old one if it is full."""
+        """Merge fresh entries into the young array, and a full young array into the old one."""
         fresh = [key << _BITS | page for key, pages in self._fresh.items() for page in pages]
         young = _merged(self._young, np.sort(np.array(fresh, np.uint64)))
         if into_old or len(young) ** 2 > _FRESH * len(self._old):
@@ -190,12 +190,12 @@ class PhraseTable:
 
 
 def _keys_of(keys: bytes) -> list[int]:
-    """Return the distinct keys; zeros are none."""
+    """Return the distinct keys, without zeros, which pad."""
     return [key for key in dict.fromkeys(np.frombuffer(keys, KEY).tolist()) if key]
 
 
 def _entries_of(keys: bytes, page: int) -> Iterator[tuple[int, int]]:
-    """Yield the keys of a page, and its entry under each."""
+    """Yield each key of a page with its entry."""
     for key in _keys_of(keys) if page >> _BITS == 0 else ():
         yield key, key << _BITS | page
 
@@ -209,5 +209,5 @@ def _merged(one: Entries, other: Entries) -> Entries:
     if not (len(one) and len(other)):
         return one if len(one) else other
     merged = np.concatenate([one, other])
-    merged.sort(kind="stable")  # which merges what is in order
+    merged.sort(kind="stable")  # merges runs that are already sorted
     return merged

@@ -1,18 +1,18 @@
-"""What the filter needs of a store: the one contract that `SqlitePages` and `RedisPages` keep.
+"""The contract between the filter and its stores, `SqlitePages` and `RedisPages`.
 
     compare   page -> verdict, by look-ups (`comparison.look_ups`)
-    record    page, verdict -> a record, pending
-    commit    a pending record stays for good; for a duplicate: as a record of what was dropped
-    release   a pending record is gone, and so are the duplicates of its page
+    record    page, verdict -> a pending record
+    commit    a pending record stays for good; for a duplicate: as the record of a dropped page
+    release   a pending record is deleted with the duplicates of its page
     replace   a record -> the same with another profile, when more of its host's frame is known
 
 Guarantees, held by one suite of tests (`tests/store/durable`) for memory, a directory, a server and
 a cluster:
 
-- What `compare` finds is kept or pending, and within the bounds of `expire_days` and `max_pages`.
-- What was committed and flushed outlives the process, except in memory.
-- What is pending when its process ends is released: when a directory is opened again; on servers
-  when the lease of the process is over.
+- `compare` finds pages that are kept or pending, within the bounds `expire_days` and `max_pages`.
+- Records that were committed and flushed outlive the process, except in memory.
+- Pages that are pending when their process ends are released: in a directory when it is opened
+  again, on servers when the lease of the process is over.
 - A transaction is carried out whole or not at all, and after a StoreError nothing has changed.
 - Numbers of pages ascend and are never given twice, unless a server lost writes.
 
@@ -32,8 +32,8 @@ from dedup_filter.store.sqlite.frame_store import FrameStore
 from dedup_filter.text.page_url import Place
 
 
-class Overtaken(Exception):  # noqa: N818 - no fault: it says what to do
-    """Another process has changed what a page repeats: the page must be compared again."""
+class Overtaken(Exception):  # noqa: N818 - no fault: the caller compares again
+    """Another process has made a verdict invalid: the page must be compared again."""
 
 
 class KeptPages(Protocol):
@@ -54,7 +54,7 @@ class KeptPages(Protocol):
 
     @property
     def frames(self) -> FrameStore | None:
-        """The frames of hosts that outlive this process; None: none do."""
+        """The store of frames that outlive this process; None: none do."""
 
     @property
     def exchange(self) -> FrameExchange | None:
@@ -71,7 +71,7 @@ class KeptPages(Protocol):
         """Count the pages that all processes have judged, by outcome; None: this one is alone."""
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
-        """Judge a page by what is kept or pending; record nothing."""
+        """Judge a page by kept and pending pages; record nothing."""
 
     def find(self, asked: Asked) -> Sequence[PageRecord]:
         """Return the records of pages within k bits, with a digest, or that share keys."""
@@ -83,7 +83,7 @@ class KeptPages(Protocol):
         """Return the sketches of pages by their numbers; pages that are gone are left out."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Carry out all that is done within, or nothing."""
+        """Carry out all changes of the block, or none."""
 
     def record(
         self,
@@ -113,13 +113,13 @@ class KeptPages(Protocol):
         """Forget a pending page and its duplicates; do nothing for any other."""
 
     def forget(self, url: str) -> int:
-        """Forget all pages at a URL, however it is spelt; return how many there were."""
+        """Forget all pages at a URL in any spelling; return their number."""
 
     def flush(self) -> None:
         """Make everything committed so far outlive this process."""
 
     def close(self) -> None:
-        """Flush, release what is pending, and let go of the store."""
+        """Flush, release pending pages, and close the store."""
 
     def check(self) -> None:
         """Raise AssertionError if the parts of the store do not agree."""

@@ -1,10 +1,10 @@
-"""Values: records of pages, and how their fingerprints were made (the scheme).
+"""Values: records of pages, and the scheme of their fingerprints.
 
-Fingerprints made in different ways cannot be compared, so an index says how its own were made (its
-scheme) and is refused to who makes them otherwise. The scheme has the recipe of features with its
-sizes and hash, the sketch, and the versions of what texts are read with. It does not have what may
-differ from one look-up to the next (`max_distance`, `min_similarity`, `scope`, `revisit`), nor
-`learn_frames`, which chooses what of a page is its text: texts are then compared as ever.
+Fingerprints of different schemes cannot be compared. So an index stores its scheme, and a process
+with another scheme is refused. A scheme has the recipe of features with its sizes and hash, the
+sketch, and the versions of the text rules and their libraries. It omits options that may differ
+between look-ups (`max_distance`, `min_similarity`, `scope`, `revisit`), and `learn_frames`: this
+option selects the text of a page, but texts are compared in the same way with and without it.
 """
 
 import json
@@ -21,12 +21,12 @@ from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_url import Place, url_key
 
 TEXT_VERSION = 6
-"""Of everything in `text`, `features` and `fingerprints` that is no option: which blocks are
-content, the normal form, words, weights. Raise it with any change after which some page gets
-another fingerprint, digest or sketch; `tests/store/sqlite/test_scheme.py` watches some."""
+"""Version of all rules in `text`, `features` and `fingerprints` that are no options: the choice of
+blocks, the normal form, words, weights. Raise it with any change that gives some page another
+fingerprint, digest or sketch; `tests/store/sqlite/test_scheme.py` checks some pages."""
 KEPT_AS_TEXT = b""
-"""The form of a page that was given as text: its text is all of it. Others are those of
-`page_bytes`."""
+"""The form of a page that was given as plain text: its stored text is the whole page. Other pages
+have the form of `page_bytes`."""
 _REMEDY = (
     "go back to what it was made with, make its fingerprints anew with "
     "`dedup-filter index migrate`, or choose another folder"
@@ -46,23 +46,23 @@ class Crawl(NamedTuple):
     name: str | None
     started: int
     ended: int | None
-    """None: it runs, or its process was killed."""
+    """None: the crawl runs, or its process was killed."""
     options: dict[str, Any] | None = None
-    """By which its pages were judged, as far as the scheme does not tell; those of its last
-    process. None: not known, as of a shared index."""
+    """The options of its last process that shape verdicts and are not in the scheme. None: not
+    known, as for a shared index."""
 
 
 class PageRecord(NamedTuple):
-    """All that is recorded of a page."""
+    """The record of a page."""
 
     page: int
-    """Its number; 0: it gets the next one."""
+    """The number of the page; 0: the page gets the next number."""
     url: str
     host: str
     digest: bytes
     """24 bytes, see `PageProfile`."""
     fingerprint: int | None
-    """None: the page is too short to be near another."""
+    """None: the page is too short for near duplicates."""
     sketch: bytes
     words: int
     language: str | None
@@ -75,42 +75,42 @@ class PageRecord(NamedTuple):
     outcome: Outcome
     reason: str | None = None
     original: int | None = None
-    """The number of the page that it repeats."""
+    """The number of the page that this page repeats."""
     distance: int | None = None
     similarity: float | None = None
     h1: str = ""
     title: str = ""
     canonical_key: int | None = None
-    """The key of the URL that a page which is kept names as its canonical one, see
-    `Verdict.canonical`; not recorded on servers."""
+    """The key of the canonical URL that a kept page names, see `Verdict.canonical`; not recorded
+    on servers."""
     keys: bytes = b""
-    """Of the shingles of its texts, see `phrase_keys`; b"" if it is not found by them."""
+    """Keys of the shingles of its texts, see `phrase_keys`; b"" if it is not found by keys."""
 
     @property
     def place(self) -> Place:
-        """Where its page was found."""
+        """The URL of the page, its host and its key."""
         return Place(self.url, self.host, url_key(self.url))
 
     @property
     def url_key(self) -> int:
-        """The same for all spellings of its URL."""
+        """The key of the page's URL, the same for all spellings."""
         return url_key(self.url)
 
     @property
     def headline(self) -> Headline:
-        """What its page is headed by."""
+        """The h1 and the title of the page."""
         return Headline(self.h1, self.title)
 
     @property
     def is_kept(self) -> bool:
-        """Whether later pages are compared with it."""
+        """Whether later pages are compared with this page."""
         return self.outcome not in REPEATS
 
     @classmethod
     def of(
         cls, place: Place, page: PageProfile, found: Verdict, moment: int, crawl: int
     ) -> "PageRecord":
-        """Return the record of a page that was judged now, pending."""
+        """Return the pending record of a page that was judged now."""
         named = None if found.is_duplicate else found.canonical
         return cls(
             page=0,
@@ -132,7 +132,7 @@ class PageRecord(NamedTuple):
 
 
 def measures_of(page: PageProfile, *, is_kept: bool = True) -> dict[str, Any]:
-    """Return the fields of a record that later pages are compared with, if it is kept."""
+    """Return the fields of a record for comparisons; a dropped page has no keys."""
     return {
         "digest": page.digest,
         "fingerprint": page.fingerprint,
@@ -152,7 +152,7 @@ class Scheme:
 
     @classmethod
     def of(cls, **options: object) -> "Scheme":
-        """Name the scheme of this version of the package, with these options."""
+        """Return the scheme of this version of the package, with these options."""
         installed = {name: _installed(name) for name in ("jieba", "stopwordsiso", "justext")}
         sketch = f"fracminhash {MOST_SKETCH_BYTES}"
         parts = {"text": TEXT_VERSION, "fingerprint": "simhash 64", "sketch": sketch}
@@ -160,18 +160,18 @@ class Scheme:
 
     @classmethod
     def from_json(cls, text: str) -> "Scheme":
-        """Read what `to_json` wrote."""
+        """Read the output of `to_json`."""
         return cls(dict(json.loads(text)))
 
     def to_json(self) -> str:
-        """Write it down."""
+        """Return the scheme as JSON."""
         return json.dumps(dict(self.parts), sort_keys=True)
 
     def require(self, stored: "Scheme", index: str, remedy: str = _REMEDY) -> None:
-        """Refuse an index of this name whose scheme is another.
+        """Refuse an index whose `stored` scheme differs.
 
         Raises:
-            SchemeMismatch: naming what differs.
+            SchemeMismatch: the schemes differ; the message names the differences.
         """
         differences = [
             f"{_WHY.get(name, name)} ({there} there, {here} here)"
@@ -188,5 +188,5 @@ class Scheme:
 def _installed(package: str) -> str:
     try:
         return version(package)
-    except PackageNotFoundError:  # the dictionary is there all the same, if in another way
+    except PackageNotFoundError:  # the package is importable, but without its metadata
         return "unknown"

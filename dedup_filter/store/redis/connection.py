@@ -1,16 +1,16 @@
-"""Location of a shared index -> calls to its servers, each with a time limit; what failures mean.
+"""Location of a shared index -> calls to its servers, with a time limit; errors -> StoreError.
 
     redis://[user:password@]host[:port][/database][?name=NAME]       rediss:// with TLS
     redis+cluster://[user:password@]host:port[,host:port ...][?name=NAME]   rediss+cluster://
 
-Several indexes can be on one server, each under a name of its own. All options but the name are the
-client library's. What is shown of an address has no user and no password in it.
+Several indexes can be on one server, each under a name of its own. All options but the name belong
+to the client library. Messages and logs show an address without its user and password.
 
-After a call that reached no server, or one that takes no writes at present, further calls fail at
-once for a while, longer each time: a crawl must not wait at every page for an unreachable server.
+If a call reaches no server, or the server takes no writes at present, further calls fail at once
+for a while, longer each time: a crawl must not wait at every page for an unreachable server.
 
-No call is sent twice by itself: one whose answer was lost may have been carried out. Only a script
-that found its slot moving to another node, and did nothing, is sent again.
+Calls are never retried: a call whose answer was lost may have been carried out. The only exception
+is a script that found its slot moving to another node and therefore did nothing.
 """
 
 import random
@@ -31,11 +31,11 @@ from dedup_filter.errors import ConfigError, StoreAway, StoreError
 Result = TypeVar("Result")
 
 TIMEOUT: Final = 2.0
-"""Seconds that a call may take, and connecting as well."""
+"""Time limit in seconds for a call, and for connecting."""
 _SHORTEST_REST, _LONGEST_REST = 0.1, 5.0
 _PAUSE = 0.02
 _SPREAD = 1_024
-"""Slots that records and hosts are spread over, at most."""
+"""Largest number of hash slots for the keys of records and hosts."""
 
 _LOCATION = re.compile(
     r"(?P<scheme>rediss?(?P<cluster>\+cluster)?)://(?P<login>[^/?#]*@)?(?P<hosts>[^/?#@]+)"
@@ -52,11 +52,11 @@ _NOT_TO_CHOOSE = set(
     "cluster_error_retry_attempts db decode_responses encoding encoding_errors "
     "load_balancing_strategy read_from_replicas retry retry_on_error retry_on_timeout".split()
 )
-"""Options of the client library that would break what this promises."""
+"""Options of the client library that would break the guarantees of this module."""
 _FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
-# The library makes some answers errors of their own, without their first word, and its versions
-# differ: so both classes and words are looked at.
+# The library turns some error replies into classes of its own and strips their first word. Its
+# versions differ in this, so both the class and the message are checked.
 _AWAY = set(
     "ClusterDownError ConnectionError OutOfMemoryError ReadOnlyError RedisClusterException "
     "TimeoutError TryAgainError".split()
@@ -65,7 +65,7 @@ _NOT_NOW = re.compile(
     r"(?:.*: )?-?(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN"
     r"|UNBLOCKED)\b"
 )
-"""How a server begins to say that it takes no such call at present; of a script, after colons."""
+"""Start of a server's error if it takes no such call at present; in a script, after a colon."""
 _LOGIN = re.compile(
     "WRONGPASS|NOAUTH|invalid username-password|Authentication required|AUTH .*called"
     "|unauthenticated"
@@ -74,11 +74,11 @@ _MOVING = re.compile("non local key in a cluster node|during rehashing of the sl
 _OUT_OF_MEMORY = re.compile(r"\bOOM\b|used memory > 'maxmemory'")
 _TLS = re.compile(r"\[SSL[^\]]*\]|\bSSL\b|_ssl\.c|certificate")
 _AROUND_TLS = re.compile(r".*\[SSL[^\]]*\] | \(_ssl\.c.*")
-"""What stands around the reason, in the words of OpenSSL."""
+"""The text that OpenSSL writes around the reason."""
 
 
 def is_address(location: object) -> bool:
-    """Tell whether a location is meant to be that of a shared index."""
+    """Return whether a location has the scheme of a shared index."""
     return isinstance(location, str) and bool(re.match(r"rediss?(\+cluster)?:", location))
 
 
@@ -88,10 +88,10 @@ class Address(NamedTuple):
     shown: str
     """Without user and password."""
     url: str
-    """What the client library connects to, with both: the server, or the first of the nodes."""
+    """URL for the client library, with user and password: the server, or the first node."""
     is_cluster: bool
     others: tuple[tuple[str, int], ...]
-    """Host and port of more nodes of a cluster."""
+    """Host and port of each further node of a cluster."""
     name: str
 
     @classmethod
@@ -99,11 +99,11 @@ class Address(NamedTuple):
         """Read a location.
 
         Raises:
-            ConfigError: it, or an option, cannot be meant. The message shows no password.
+            ConfigError: the location or an option is invalid. The message shows no password.
         """
         found = _LOCATION.fullmatch(location)
         nodes = _nodes(found["hosts"]) if found else ()
-        # No part of what is wrong is shown: an unescaped "/" may have cut a password in two.
+        # The message quotes no part of the location: an unescaped "/" may have cut a password.
         if not found or not nodes:
             raise ConfigError(_WRONG)
         is_cluster, database = bool(found["cluster"]), int(found["database"] or 0)
@@ -118,7 +118,7 @@ class Address(NamedTuple):
                 f"location: the name of an index has letters, digits, '_', '.' and '-', at most "
                 f"64 of them, not {name!r}"
             )
-        if scheme == "rediss":  # versions of the library have other defaults
+        if scheme == "rediss":  # the default differs between versions of the library
             is_verified = given.get("ssl_cert_reqs") != "none"
             given.setdefault("ssl_check_hostname", str(is_verified))
         shown = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in nodes]
@@ -128,7 +128,7 @@ class Address(NamedTuple):
         return cls(shown_url, url, is_cluster, nodes[1:], name)
 
     def __repr__(self) -> str:
-        """Write it without user and password: it ends in messages and tracebacks."""
+        """Return the address without user and password, as messages and tracebacks show it."""
         return self.shown
 
 
@@ -157,11 +157,11 @@ def hash_of_host(host: str) -> int:
 
 
 class Connection:
-    """A client of the servers at an address, and the index there. Several threads may call it.
+    """A client of one index on the servers at an address. Several threads may call it.
 
     Raises:
         ConfigError: the client library is not installed, or refuses an option of the address.
-        StoreAway: by all methods: no server answers, or no writes are taken at present.
+        StoreAway: by all methods: no server answers, or the server takes no writes at present.
         StoreError: by all methods: the server refuses the call or the login, or TLS fails.
     """
 
@@ -188,23 +188,23 @@ class Connection:
     def __str__(self) -> str:
         return f"the shared index {self.address}"
 
-    # What is in braces tells a cluster the slot of a key. All that one step touches is in one slot.
+    # A cluster hashes the part in braces to a slot. All keys of one script call are in one slot.
 
     def key(self, name: str) -> str:
-        """Name a key in the slot of the log."""
+        """Return the name of a key in the slot of the log."""
         return f"dedup:{{{self.address.name}}}:{name}"
 
     def page_key(self, number: int) -> str:
-        """Name the key with the record of a page."""
+        """Return the name of the key that holds the record of a page."""
         return f"dedup:{{{self.address.name}:{number % _SPREAD}}}:page:{number}"
 
     def frame_key(self, host: str) -> str:
-        """Name the key with what pages of a host have shown."""
+        """Return the name of the key that holds the frame updates of a host."""
         hashed = hash_of_host(host)
         return f"dedup:{{{self.address.name}:{hashed % _SPREAD}}}:frame:{hashed:016x}"
 
     def call(self, work: Callable[[Any], Result]) -> Result:
-        """Do some work with the client."""
+        """Call a function with the client; return its result."""
         from redis.exceptions import RedisClusterException, RedisError
 
         if monotonic() < self._rests_until:
@@ -215,7 +215,7 @@ class Connection:
             fault = _meant(error, self.address)
             if isinstance(fault, StoreAway):
                 self._rest = min(max(2 * self._rest, _SHORTEST_REST), _LONGEST_REST)
-                # Crawlers that lost it together are not to come back together.
+                # Jitter: crawlers that lost the server together must not all retry at once.
                 self._rests_until = monotonic() + self._rest * random.uniform(0.5, 1.0)
                 self._why = str(fault)
             raise fault from None
@@ -223,7 +223,7 @@ class Connection:
         return result
 
     def run(self, function: str, *arguments: object, key: str | None = None) -> Any:
-        """Run one function of `index.lua` on the index, or on the one key that it touches."""
+        """Run one function of `index.lua` on the index, or on a single key."""
         keys = [self.key("length") if key is None else key]
         given = function, random.getrandbits(8), int(now()), *arguments
 
@@ -241,7 +241,7 @@ class Connection:
         return self.call(run_when_moved)
 
     def ask(self, command: str, key: str, *arguments: object) -> Any:
-        """Return the answer to one command that asks of a key."""
+        """Return the answer to one command that reads a key."""
         return self.call(lambda client: client.execute_command(command, key, *arguments))
 
     def ask_all(self, commands: Iterable[tuple[object, ...]]) -> list[Any]:
@@ -256,7 +256,7 @@ class Connection:
         return self.call(ask)
 
     def counts(self, name: str) -> dict[str, int]:
-        """Return all of a hash of numbers in the slot of the log."""
+        """Return all fields of a hash of integers in the slot of the log."""
         found = self.ask("HGETALL", self.key(name)).items()
         return {field.decode("utf-8", "surrogatepass"): int(count) for field, count in found}
 
@@ -271,7 +271,7 @@ class Connection:
 
 @contextmanager
 def closed_if_it_fails(opened: Any) -> Iterator[None]:
-    """Close what was opened, a connection or an index, if what is done within fails."""
+    """Close a connection or an index if the block raises."""
     try:
         yield
     except BaseException:
@@ -291,11 +291,11 @@ def _client_of(address: Address) -> Any:
     }
     if not address.is_cluster:
         server = redis.Redis.from_url(address.url, **options)
-        server.connection_pool.make_connection()  # refuses options that there are not
+        server.connection_pool.make_connection()  # raises on unknown options
         return server
     nodes = [redis.cluster.ClusterNode(*node) for node in address.others]
     cluster: Any = redis.RedisCluster.from_url(address.url, startup_nodes=nodes, **options)
-    # Older versions of the library would send again what may have been carried out.
+    # Older versions of the library would retry calls that may have been carried out.
     cluster.cluster_error_retry_attempts = 0
     return cluster
 
@@ -305,7 +305,7 @@ def _meant(error: Exception, address: Address) -> StoreError:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     where = f"the shared index {address}"
     if kinds & {"AuthenticationError", "AuthorizationError"} or _LOGIN.search(said):
-        # What the server said may repeat what it was given.
+        # The server's message may quote the user or the password.
         return StoreError(f"{where}: the server refuses the user or the password")
     if _TLS.search(said):
         return StoreError(
@@ -322,7 +322,7 @@ def _meant(error: Exception, address: Address) -> StoreError:
         if _MOVING.search(said):
             said = "a slot of the cluster is moving to another node"
         elif _OUT_OF_MEMORY.search(said):
-            # Taking pages out is written down, too, for which there is no room now either.
+            # Removing pages needs memory too: it appends events to the log.
             said = (
                 "the server has no memory left: raise its maxmemory, and set max_pages or "
                 "expire_days if the index is to grow no further"

@@ -1,18 +1,18 @@
-"""Updates of frames, exchanged with other processes: read before a page is judged, sent when kept.
+"""Frame updates, exchanged with other processes: read before a page is judged, sent when counted.
 
     page to be judged   -> updates of its host that others sent since the last read    received
     page counted        -> its update, without blocks that were sent twice already     send
 
-Only the first `MOST_UPDATES` updates of each host are exchanged: by then every process knows its
-frame. No rule depends on whether a block was shown more than twice, so blocks that the list holds
-twice are left out of an update. The update of a dropped page has only blocks not shown before
-(`frames`), so there one mention is enough.
+Only the first `MOST_UPDATES` updates of each host are exchanged: by then every process knows the
+host's frame. No rule depends on whether more than two pages showed a block, so blocks that the list
+holds twice are left out of an update. The update of a dropped page has only blocks not shown before
+(`frames`), so one mention of each of its blocks is enough.
 
     process 8   number 8   update (`frames`)
 
-The numbers of a process's entries ascend, so that no entry is counted twice, even if the servers
-have lost some or a list is read from its beginning again. A process skips its own entries, unless
-it has forgotten the host since. Entries that are damaged or of another format are skipped.
+The entries of a process have ascending numbers. So no entry is counted twice, even if the servers
+have lost entries or a list is read from its beginning again. A process skips its own entries,
+unless it has forgotten the host since. Damaged entries and entries of another format are skipped.
 
 Cost: one call to read and one to send for each page; none once a host's list is full and was read.
 """
@@ -30,39 +30,39 @@ from dedup_filter.store.redis.connection import Connection
 from dedup_filter.text.content import ANY_MENU
 
 MOST_UPDATES: Final = 32
-"""Of a host: more bring nothing (docs/decisions)."""
+"""Updates in the list of a host: more change no verdicts (docs/decisions)."""
 _LIST_DAYS = 30
-"""For which a list lasts without `expire_days`."""
+"""Days until a list expires, if `expire_days` is not set."""
 
 _HEAD = struct.Struct("<8sQ")
 _MOST_BLOCKS = 1_000
-"""Blocks of an update that is sent, half of them from each end of its page: 8 kB."""
+"""Most blocks in an update that is sent, half of them from each end of its page: 8 kB."""
 _MOST_LISTED = 500_000
-"""Blocks that are remembered of lists, of all hosts together: 50 MB."""
+"""Most blocks of the lists of all hosts that are held in memory: 50 MB."""
 _MENTIONS = 2
-"""Of a block that are sent; nothing depends on whether there were more."""
+"""Number of times a block is sent; no rule depends on further mentions."""
 
 
 class UpdateLists:
     """The lists of updates on the servers, as one process reads and writes them.
 
-    A list is gone some time after the last update was added. Cost: a call each.
+    A list expires some time after its last update was added. Cost: one call for each method.
     """
 
     def __init__(self, connection: Connection, process: str, seconds: int | None) -> None:
         self.process = bytes.fromhex(process)
-        """8 bytes that no other process has."""
+        """The unique 8 bytes of this process."""
         self._connection = connection
         self._seconds = expiry_seconds(_LIST_DAYS) if seconds is None else seconds
 
     def read(self, host: str, first: int) -> list[bytes]:
-        """Return the updates of a host from the one with this number on, counted from 0."""
+        """Return the updates of a host from number `first` on, counted from 0."""
         name = self._connection.frame_key(host)
         found: list[bytes] = self._connection.ask("LRANGE", name, first, -1)
         return found
 
     def add(self, host: str, update: bytes) -> int:
-        """Add an update to the list of a host, unless it is full; return how many there are now."""
+        """Add an update to the list of a host, unless it is full; return the list's length."""
         name = self._connection.frame_key(host)
         given = update, MOST_UPDATES, self._seconds
         return int(self._connection.run("add_update", *given, key=name))
@@ -71,22 +71,22 @@ class UpdateLists:
 @dataclass(slots=True)
 class _Host:
     place: int = 0
-    """Number of entries of its list that were read."""
+    """Number of entries read from the host's list."""
     is_full: bool = False
     counted: dict[bytes, int] = field(default_factory=dict)
-    """By process, the number of its last update that was counted here."""
+    """Process -> number of its last update that was counted here."""
     listed: Counter[int] = field(default_factory=Counter)
-    """By block, how many of the entries read mention it."""
+    """Block -> number of entries read that mention the block."""
 
     def read_anew(self) -> None:
-        """Read its list from the beginning again; what was counted is not counted again."""
+        """Read the list from its beginning again; entries counted before are not counted again."""
         self.place, self.is_full = 0, False
         self.listed.clear()
 
     def unlisted(self, update: FrameUpdate) -> list[int]:
         """Return the blocks of an update that the list does not mention often enough.
 
-        That there is a menu is counted for each page that is sent: see `HostContext`, print views.
+        Each update sent for a kept page with a menu has `ANY_MENU`: see `HostContext`, print views.
         """
         most = _MENTIONS if update.is_kept else 1
         found = [block for block in update.shown if self.listed[block] < most]
@@ -95,13 +95,13 @@ class _Host:
 
 
 class FrameExchange:
-    """Reads the updates of other processes, and sends those of this one."""
+    """Reads the updates of other processes, and sends the updates of this process."""
 
     def __init__(self, lists: UpdateLists) -> None:
         self._lists = lists
         self._hosts: dict[str, _Host] = {}
         self._listed: OrderedDict[str, int] = OrderedDict()
-        """By host, how many blocks of its list are remembered; the one used last comes last."""
+        """Host -> number of blocks of its list in memory; the most recently used host is last."""
         self._listed_blocks = 0
         self._number = 0
 
@@ -111,7 +111,7 @@ class FrameExchange:
         return 400 * len(self._hosts) + 100 * self._listed_blocks
 
     def received(self, host: str) -> list[FrameUpdate]:
-        """Return the updates of a host that others have sent since the last call.
+        """Return the updates of a host that other processes have sent since the last call.
 
         Raises:
             StoreError: the list cannot be read; the next call returns its updates.
@@ -122,7 +122,7 @@ class FrameExchange:
         entries = self._lists.read(host, known.place)
         if not entries:
             return []
-        # Not earlier: a host without entries needs no memory.
+        # Stored only now: a host without entries needs no memory.
         self._hosts[host] = known
         known.place += len(entries)
         updates = [update for entry in entries if (update := self._opened(known, entry))]
@@ -133,7 +133,7 @@ class FrameExchange:
         return updates
 
     def send(self, host: str, update: FrameUpdate) -> None:
-        """Send what a page has added to a host; do nothing if the server cannot be reached."""
+        """Send the update of a page to other processes; ignore an unreachable server."""
         known = self._hosts.get(host) or _Host()
         shown = [] if known.is_full else known.unlisted(update)
         if not shown:
@@ -142,28 +142,28 @@ class FrameExchange:
             shown = shown[: _MOST_BLOCKS // 2] + shown[-_MOST_BLOCKS // 2 :]
         self._number += 1
         self._hosts[host] = known
-        # Set before sending: the entry may arrive although no answer comes back.
+        # Set before sending: the entry may be added although its answer is lost.
         known.counted[self._lists.process] = self._number
         sent = FrameUpdate(update.is_kept, shown)
         packed = _HEAD.pack(self._lists.process, self._number) + sent.to_bytes()
-        with suppress(StoreError):  # the commit of the page stands
+        with suppress(StoreError):  # the page stays committed
             self._follow(known, self._lists.add(host, packed), sent)
         self._bound_listed(host, known)
 
     def forget(self, host: str) -> None:
-        """Forget a host: its list will be read from the beginning."""
+        """Forget a host; the next `received` reads its list from the beginning."""
         self._hosts.pop(host, None)
         self._listed_blocks -= self._listed.pop(host, 0)
 
     def read_anew(self) -> None:
-        """Read all lists from their beginnings again, as the servers have lost entries."""
+        """Read all lists from their beginnings again, because the servers have lost entries."""
         for known in self._hosts.values():
             known.read_anew()
         self._listed.clear()
         self._listed_blocks = 0
 
     def _bound_listed(self, host: str, known: _Host) -> None:
-        """Let the list of a host be the one used last; those used least are to be read anew."""
+        """Mark a host's list as used; drop the least recently used lists beyond the bound."""
         self._listed_blocks += len(known.listed) - self._listed.pop(host, 0)
         if known.listed:
             self._listed[host] = len(known.listed)
@@ -185,9 +185,9 @@ class FrameExchange:
         return update
 
     def _follow(self, known: _Host, count: int, sent: FrameUpdate) -> None:
-        """Follow a list to its present length, with the update that was just appended."""
+        """Record the length of a list after an update was appended."""
         known.is_full = count >= MOST_UPDATES
-        if count <= known.place:  # the list is a new one: the old one expired or was lost
+        if count <= known.place:  # a new list: the old one expired or was lost
             known.place = 0
             known.listed.clear()
         elif count == known.place + 1 and not known.is_full:

@@ -1,11 +1,11 @@
-"""A process that takes part in a shared index: it joins, gives signs of life, and leaves.
+"""A process that takes part in a shared index: it joins, sends heartbeats, and leaves.
 
-    join     the index is made if there is none, and a crawl begun or joined
-    count    what pages were found to be -> the totals of all processes, with the next sign of life
-    leave    what the process has pending is released
+    join     make the index if there is none, and begin or join a crawl
+    count    outcomes of pages -> the totals of all processes, with the next heartbeat
+    leave    release the pending pages of the process
 
-A process holds its pending pages by a lease. When that is over the next call of any process
-releases them. A thread renews it: a crawl may have nothing to ask for a while.
+A process holds its pending pages by a lease. When the lease is over, the next call of any process
+releases the pages. A thread renews the lease, because a crawl may make no calls for a while.
 """
 
 import json
@@ -26,18 +26,18 @@ from dedup_filter.store.redis.records import FORMAT
 logger = logging.getLogger(__name__)
 
 LEASE: Final = 30.0
-"""Seconds after which a process that gives no sign of life holds no page any more."""
+"""Seconds without a heartbeat after which the pending pages of a process are released."""
 _BEATS = 3
-"""Signs of life in the time of a lease."""
+"""Heartbeats in the time of a lease."""
 _OTHER_SCOPE = _NO_INDEX = -1
 _OTHER_NAME = "choose another name (?name=...)"
 _REMEDY = f"go back to what it was made with, or {_OTHER_NAME}"
 
 
 class Process:
-    """One that takes part, in a crawl of a name or of none.
+    """A process of a shared index, in a crawl with or without a name.
 
-    `options` are those that all processes should have alike.
+    `options`: the options that all processes should have alike.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class Process:
         self.connection = connection
         self.name = secrets.token_hex(8)
         self.crawl = 0
-        """Its number; 0: not joined yet."""
+        """The number of the crawl; 0: not joined yet."""
         self.index = b""
-        """Random bytes, by which the index is told from one made anew under its name."""
+        """Random bytes that identify the index: an index made anew has other bytes."""
         self._scheme = scheme
         self._crawl_name = crawl or ""
-        self._options = json.loads(json.dumps(options))  # as others have written theirs
+        self._options = json.loads(json.dumps(options))  # other processes' come from JSON too
         self._counted: deque[tuple[str, int]] = deque()
         self._unbrought: Counter[str] = Counter()
         self._is_bringing = Lock()
@@ -59,13 +59,13 @@ class Process:
         self._thread = Thread(target=self._beat, name="dedup_filter lease", daemon=True)
 
     def join(self) -> None:
-        """Take part in the index, make it if there is none, and begin or join a crawl.
+        """Join the index, make it if there is none, and begin or join a crawl.
 
-        A warning says if others that are at work have other options, as each page is judged by
-        those of who meets it; or if a server may evict what it holds.
+        The log warns if running processes have other options, because each process judges its
+        pages by its own options. The log also warns if a server may evict keys.
 
         Raises:
-            ConfigError: others are at work with another scope, which cannot agree on what is kept.
+            ConfigError: running processes have another scope; verdicts could not agree.
             ConfigError, SchemeMismatch, StoreCorrupt, StoreTooNew: as `refuse` does.
         """
         other = self.join_again()
@@ -76,7 +76,7 @@ class Process:
                 self.connection,
                 ", ".join(f"{n} ({other[n]} there, {self._options[n]} here)" for n in other),
             )
-        with suppress(StoreError):  # some do not let their settings be read
+        with suppress(StoreError):  # some servers do not let clients read their settings
             told = self.connection.call(lambda client: client.info("memory"))
             if told["maxmemory"] and told["maxmemory_policy"] != "noeviction":
                 logger.warning(
@@ -90,7 +90,7 @@ class Process:
     def join_again(self) -> dict[str, str]:
         """Join as before; make the index anew if it is gone.
 
-        Return the options that others have otherwise, and what these are.
+        Returns: option -> its values in other processes, for each option that differs.
         """
         index = FORMAT, self._scheme.to_json(), secrets.token_hex(8)
         told = self._crawl_name, json.dumps(self._options, sort_keys=True)
@@ -115,15 +115,15 @@ class Process:
 
     @property
     def lease(self) -> tuple[str, int]:
-        """Its name, and the milliseconds for which each sign of life is good."""
+        """The name of the process, and the length of its lease in milliseconds."""
         return self.name, int(1_000 * LEASE)
 
     def count(self, name: str, more: int = 1) -> None:
-        """Add to a total, or take away from it."""
-        self._counted.append((name, more))  # which is one step, whatever the thread
+        """Add to a total; `more` may be negative."""
+        self._counted.append((name, more))  # append of a deque is atomic
 
     def bring(self) -> None:
-        """Give a sign of life, with what was counted; if that fails, it is brought next time."""
+        """Send a heartbeat with all counts; if the call fails, the next one sends the counts."""
         with self._is_bringing:
             while self._counted:
                 name, more = self._counted.popleft()
@@ -136,13 +136,13 @@ class Process:
             self._unbrought.clear()
 
     def leave(self) -> None:
-        """Bring what was counted, release what is pending, and take part no more."""
+        """Send all counts, release the pending pages, and leave the index."""
         self._rest()
         self.bring()
         self.connection.run("leave", self.name)
 
     def close(self) -> None:
-        """Give no more signs of life, and close the connections; the lease is left to run out."""
+        """Stop the heartbeats and close the connections; the lease runs out by itself."""
         self._rest()
         self.connection.close()
 
@@ -158,11 +158,11 @@ class Process:
 
 
 def read_meta(connection: Connection) -> dict[bytes, bytes]:
-    """Return what an index says of itself; nothing if there is none.
+    """Return the metadata of an index; an empty dict if there is no index.
 
     Raises:
-        ConfigError: other keys are there under its name, or it is of an older format.
-        StoreTooNew: it is of a newer one.
+        ConfigError: other keys have the name of the index, or its format is older.
+        StoreTooNew: the format of the index is newer.
     """
     name = connection.key("meta")
     kind = connection.ask("TYPE", name)
@@ -182,10 +182,10 @@ def read_meta(connection: Connection) -> dict[bytes, bytes]:
 
 
 def refuse(connection: Connection, scheme: Scheme) -> NoReturn:
-    """Raise why servers let nobody with this scheme write to an index.
+    """Raise the reason why a process with this scheme cannot write to an index.
 
     Raises:
-        SchemeMismatch, StoreCorrupt: its fingerprints were made in another or an unknown way.
+        SchemeMismatch, StoreCorrupt: the index has fingerprints of another or an unknown scheme.
         ConfigError, StoreTooNew: as `read_meta` does.
     """
     meta = read_meta(connection)

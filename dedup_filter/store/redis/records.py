@@ -1,15 +1,15 @@
-"""Records of pages on servers: as they are written there, and where.
+"""Records of pages on servers: their format and their keys.
 
-    of a committed page   a key of its own; the page's number chooses the slot
-    of a pending page     a field of one hash, written by `index.lua` with the page's event
+    committed page   a key of its own; the page's number chooses the slot
+    pending page     a field of one hash, written by `index.lua` with the page's event
 
-Only the log tells whether a page is there: the record of one that is gone can be left over.
+Only the log decides whether a page exists: the record of a deleted page can be left over.
 
-On one server the step that commits a page writes its record, too. On a cluster the record is
-written before, so that each page that others see committed has one. If the step finds that the page
-is no longer pending, its number may be that of another page by now, whose record is put back.
+On one server the script call that commits a page also writes its record. On a cluster the record is
+written before the call, so that every committed page has a record. If the call finds that the page
+is no longer pending, the number may belong to another page by now, whose record is put back.
 
-Never change what is written without another format number (docs/formats.md).
+Never change the format of records without another format number (docs/formats.md).
 """
 
 import struct
@@ -33,13 +33,13 @@ _AT_ONCE = 1_000
 
 
 def pack_record(record: PageRecord) -> bytes:
-    """Write a record; the page's number and whether it is pending are not in it.
+    """Pack a record, without the page's number and whether the page is pending.
 
     94 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title and URL
     as lines of UTF-8.
 
     Raises:
-        ValueError: it "has a number or a time" for which there is no room.
+        ValueError: a number or a time in the record exceeds its field.
     """
     distance = _NONE if record.distance is None else record.distance
     similarity = -1.0 if record.similarity is None else record.similarity
@@ -51,17 +51,17 @@ def pack_record(record: PageRecord) -> bytes:
     except struct.error:
         where = "for which an index on a server has no room"
         raise ValueError(f"has a number or a time {where}") from None
-    # The URL comes last: it may have line ends in it.
+    # The URL comes last because it may contain line ends.
     lines = [record.language or "", record.reason or "", record.h1, record.title]
     text = "\n".join([*(line.replace("\n", " ") for line in lines), record.url])
     return fixed + record.sketch + text.encode("utf-8", "surrogatepass")
 
 
 def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
-    """Read what `pack_record` wrote.
+    """Unpack a record that `pack_record` packed.
 
     Raises:
-        ValueError: it wrote something else.
+        ValueError: the bytes are damaged or of another version.
     """
     try:
         fixed = _FIXED.unpack_from(packed)
@@ -83,9 +83,9 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
 
 
 class SharedRecords:
-    """The records by the numbers of their pages; committed ones last so many seconds.
+    """The records by page number; records of committed pages expire after `seconds`.
 
-    Cost: a call each, two on a cluster to commit and if records are missing.
+    Cost: one call for each method; on a cluster two to commit, and two if records are missing.
     """
 
     def __init__(self, connection: Connection, seconds: int | None = None) -> None:
@@ -94,18 +94,18 @@ class SharedRecords:
         self.seconds = seconds
 
     def records(self, pages: Sequence[int]) -> Iterator[PageRecord]:
-        """Yield the records of pages in their order, pending ones too; of some there is none.
+        """Yield the records of pages in their order, pending ones too; skip missing records.
 
         Raises:
-            StoreCorrupt: one is damaged.
+            StoreCorrupt: a record is damaged.
         """
         for at in range(0, len(pages), _AT_ONCE):
             some = pages[at : at + _AT_ONCE]
             found = self._packed(some)
             missing = [page for page in some if page not in found]
             if missing and self.connection.address.is_cluster:
-                # Nodes answer in any order. One that was looked for here, then committed, and then
-                # looked for among those in flight, is here by now.
+                # Nodes answer in any order. If a page was committed after its key was read and
+                # before the pending pages were read, its record is under its key by now.
                 found.update(self._packed(missing))
             try:
                 yield from [unpack_record(page, *found[page]) for page in some if page in found]
@@ -113,15 +113,15 @@ class SharedRecords:
                 raise StoreCorrupt(f"{self.connection}: {error}") from None
 
     def in_flight(self) -> set[int]:
-        """Return the pages that are pending, here or elsewhere."""
+        """Return the pages that are pending in any process."""
         return set(map(int, self.connection.ask("HKEYS", self._flight)))
 
     def is_pending(self, number: int) -> bool:
-        """Tell whether a page is pending, here or elsewhere."""
+        """Return whether a page is pending in any process."""
         return bool(self.connection.ask("HEXISTS", self._flight, number))
 
     def commit(self, process: str, number: int, record: PageRecord) -> bool:
-        """Keep a page that a process has pending, in the place of its original if it has one."""
+        """Commit a pending page of a process, in place of its original if there is one."""
         packed, (name, seconds) = pack_record(record), self.for_script(number)
         before = b"" if name else self.put(number, packed) or b""
         told = number, record.original or 0, packed, name, seconds
@@ -133,13 +133,13 @@ class SharedRecords:
         return is_done
 
     def remove(self, pages: Sequence[int]) -> None:
-        """Delete the records of pages that are gone."""
+        """Delete the records of deleted pages."""
         for at in range(0, len(pages), _AT_ONCE):
             names = map(self.connection.page_key, pages[at : at + _AT_ONCE])
             self.connection.ask_all(("UNLINK", name) for name in names)
 
     def put(self, number: int, packed: bytes) -> bytes | None:
-        """Write the record of a page that is, or soon will be, committed; return the one before."""
+        """Write the record of a page committed now or soon; return the previous record."""
         before: bytes | None = self.connection.call(
             lambda client: client.set(
                 self.connection.page_key(number), packed, ex=self.seconds, get=True
@@ -148,9 +148,9 @@ class SharedRecords:
         return before
 
     def for_script(self, number: int) -> tuple[str, int | str]:
-        """Return the key of a record that a step of the log can set, and for how many seconds.
+        """Return the key of a record that a script on the log can set, and its life in seconds.
 
-        On a cluster, where it is in another slot, the key is ""; so are the seconds if for ever.
+        On a cluster the key is "", because the record is in another slot. No expiry: "" seconds.
         """
         name = "" if self.connection.address.is_cluster else self.connection.page_key(number)
         return name, self.seconds or ""

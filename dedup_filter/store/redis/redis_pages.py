@@ -1,18 +1,18 @@
-"""The pages of a shared index, as the filter asks for them: compare, record, commit, forget.
+"""The pages of a shared index, as the filter uses them: compare, record, commit, forget.
 
-    page -> look-ups in the replica -> records of what they find -> verdict (`comparison.look_ups`)
-    page, and what was found of it -> its own record -> appended, pending -> is it still so?
+    page -> look-ups in the replica -> records of the candidates -> verdict (`comparison.look_ups`)
+    page, verdict -> its own record -> appended, pending -> does the verdict still hold?
 
-A record may be newer or older than the replica. So the log is read after it, and a record that does
-not fit the log is read again or left out.
+A record may be newer or older than the replica. So the log is read after the record, and a record
+that does not match the log is read again or left out.
 
-The page that another repeats may be pending: it is asked for again, or waited for. When a server
-has lost a part of the log its number may have been given to another page, so it counts as gone.
+If the original of a page is pending, its fate is looked up later, or waited for. When a server has
+lost a part of the log, the original's number may belong to another page, so it counts as gone.
 
-To stay within its bounds the index forgets the pages not seen for longest, several at once; pending
-ones stay. Cost: no call to compare a page that nothing is like, two otherwise, and two more if it
-repeats none of these and shares phrases with others; two to ask what became of a page; three for a
-batch of pages that are forgotten.
+To stay within its bounds the index forgets the least recently seen pages, several at once; pending
+pages stay. Cost: no call to compare a page without candidates, two calls otherwise, and two more if
+it repeats no candidate and shares phrases with other pages; two calls for the fate of a page; three
+for a batch of pages that are forgotten.
 """
 
 import sys
@@ -40,11 +40,11 @@ from dedup_filter.store.sqlite.frame_store import FrameStore
 from dedup_filter.text.page_url import Place, url_key
 
 _BATCHES = 100
-"""An index of `max_pages` gives room for a hundredth of them at a time, or for `MOST_AT_ONCE`."""
+"""A full index forgets a hundredth of `max_pages` at once, but at most `MOST_AT_ONCE` pages."""
 _PAGES_BETWEEN = 1_000
-"""Pages after which is looked whether others have expired, and what of the log can be deleted."""
+"""Number of pages between two checks for expired pages and for chunks of the log to delete."""
 _MOST_READINGS = 6
-"""Of a page whose measures are being replaced, within 30 ms."""
+"""Reads of a record while another process replaces the page's measures, within 30 ms."""
 _PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _LONGEST_WAIT = 2 * LEASE
@@ -52,14 +52,14 @@ _LONGEST_WAIT = 2 * LEASE
 
 
 class RedisPages:
-    """The pages that later ones may repeat. `SqlitePages` has the same members.
+    """The pages that later pages may repeat. `SqlitePages` has the same members.
 
-    A page that was being recorded when a call failed is not in the index, or is released.
+    If a call fails while a page is recorded, the page is not in the index, or is released.
     """
 
     is_shared = True
     frames: FrameStore | None = None
-    """Each process counts them anew, or gets them from others."""
+    """None: each process counts frames anew, or receives them from other processes."""
 
     def __init__(self, config: FilterConfig, process: Process) -> None:
         self._config = config
@@ -67,30 +67,30 @@ class RedisPages:
         self._log = SharedLog(process, config, self._begin_anew)
         self._replica, self._records = self._log.replica, self._log.records
         self.gone = self._log.gone
-        """Pages of this process that are gone; for the owner to take note of, and to clear."""
+        """Pages of this process that are gone; the owner reads and clears this list."""
         self._awaited: dict[int, Counter[Outcome]] = {}
-        """Pending pages that others repeat, and what was counted of those: taken back if a page is
-        released, as they are judged anew then."""
+        """Pending original -> outcomes counted for its duplicates. If the original is released,
+        the counts are subtracted, because the duplicates are judged again."""
         self._lost: set[int] = set()
-        """Pages that others waited for, and that were released here or may have been lost by a
-        server: it can give their numbers again, so nothing repeats a page so numbered."""
+        """Originals that duplicates waited for, and that were released here or may have been lost
+        by a server. Their numbers may be reused: never match them."""
         seconds = self._records.seconds
         self.exchange = FrameExchange(UpdateLists(process.connection, process.name, seconds))
-        """By which processes share what hosts have shown."""
+        """The exchange of frame updates with other processes."""
         self.capped = 0
-        """Comparisons in which there were more candidates than `MOST_COMPARED`."""
+        """Number of comparisons with more candidates than `MOST_COMPARED`."""
         self._read: dict[int, PageRecord] = {}
-        """Records of the pages that were compared last."""
+        """Records read for the latest comparison."""
         self._looked_up: tuple[int, _LookUps] | None = None
-        """The end of the log when a page was compared last, and the look-ups with their answers."""
+        """The end of the log at the latest comparison, and its look-ups with their answers."""
         self._recorded: tuple[Verdict, bool] | None = None
-        """Of the page in a transaction, and whether that is to stay pending."""
+        """Verdict of the page in this transaction, and whether the page is to stay pending."""
         self._wait = 0
         try:
             self._log.sync()
             self._make_room(coming=0)
         except BaseException:
-            with suppress(StoreError):  # then its lease runs out
+            with suppress(StoreError):  # if this fails, its lease runs out
                 process.leave()
             raise
 
@@ -109,9 +109,9 @@ class RedisPages:
         return {"pages": sum(counts.values()), **counts}
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
-        """Tell whether a page repeats one that is kept or pending."""
+        """Return whether a page repeats a kept or pending page."""
         if page.is_blank:
-            self._process.count("unjudged")  # here, as nothing is recorded of it
+            self._process.count("unjudged")  # counted here, because no record is written
         else:
             self._log.withdraw()
         self._read = {}
@@ -134,19 +134,19 @@ class RedisPages:
         return [each for each in self._fitting(pages) if is_any or each.host == asked.host]
 
     def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
-        """Return the sketches of pages by their numbers; of those that are gone there is none."""
+        """Return the sketches of pages by their numbers; pages that are gone are left out."""
         there = [page for page in pages if page in self._replica]
         return {record.page: record.sketch for record in self._records.records(there)}
 
     def fate(self, number: int) -> Fate:
-        """Tell what has become of a page that was recorded, here or by another process."""
+        """Return the fate of a page that this or another process recorded."""
         if self._recorded is not None and number == self._recorded[0].original_page:
             return "pending" if number in self._awaited else "kept"
         if number in self._log.held:
             return "pending"
         is_pending = self._records.is_pending(number)
-        # In this order: a page that was not pending, and is there now, was committed. And always:
-        # calls release the pages of dead processes, and there may be no other call left.
+        # The log is read last: a page that was not pending and is in the log now was committed.
+        # Sync always: calls release the pages of dead processes, and no other call may follow.
         self._log.sync()
         if is_pending and number not in self._lost:
             return "pending"
@@ -156,10 +156,10 @@ class RedisPages:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Count the page that is recorded within, and commit it if it is not to stay pending.
+        """Count the page recorded in the block, and commit it unless it is to stay pending.
 
-        If anything fails, that included, the page is taken back. Raises Overtaken if its lease is
-        over, or a server failed: it must be compared anew.
+        If the block or the commit fails, the page is undone. Raises Overtaken if its lease is
+        over, or if a server failed: the page must be compared again.
         """
         self._recorded = None
         try:
@@ -174,7 +174,7 @@ class RedisPages:
                     told[verdict.outcome] += 1
         except BaseException:
             if self._recorded is not None and self._recorded[0].page is not None:
-                # If it is pending and unknown here, the next call releases it.
+                # If the page is pending on the server but not here, the next call releases it.
                 self._log.held.pop(self._recorded[0].page, None)
             raise
         finally:
@@ -190,14 +190,14 @@ class RedisPages:
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page, pending, and what was found of it; return the verdict.
+        """Record a page as pending, with its verdict; return the verdict.
 
         Raises:
-            Overtaken: another process kept a page like it, or released the one that it repeats.
+            Overtaken: another process kept a page like it, or released its original.
         """
         original = self._read.get(found.original_page or 0)
         if found.original_page is not None and original is None:
-            raise Overtaken  # the log was read anew since
+            raise Overtaken  # the log was read anew since the comparison
         if original is not None and found.is_duplicate:
             if not original.is_pending:
                 self._end(original.page, is_kept=True)
@@ -207,7 +207,7 @@ class RedisPages:
                     found = self._waited_for(original.page, found)
             self._recorded = found, is_pending
             return found
-        # A page that comes again takes the place of what it was.
+        # A revisited page replaces its earlier version, so it needs no room.
         self._make_room(coming=1 if original is None else 0)
         record = PageRecord.of(place, page, found, int(now()), self._process.crawl)
         if original is not None:
@@ -221,16 +221,16 @@ class RedisPages:
         return self._recorded[0]
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
-        """Give a page another profile; one that is gone is left so."""
+        """Replace the profile of a page; do nothing if the page is gone."""
         self._log.replace(number, measures_of(page))
 
     def commit(self, number: int) -> None:
-        """Keep a pending page for good; one that is not pending here is left as it is."""
+        """Commit a page that this process has pending; do nothing for any other."""
         self._log.commit(number)
         self._end(number, is_kept=True)
 
     def release(self, number: int) -> None:
-        """Forget a pending page; one that is not pending here is left as it is."""
+        """Forget a page that this process has pending; do nothing for any other."""
         if number in self._log.held:
             if number in self._awaited:
                 self._lost.add(number)
@@ -239,12 +239,12 @@ class RedisPages:
             self._log.sync()
 
     def flush(self) -> None:
-        """Do nothing: what was committed is with the servers."""
+        """Do nothing: the servers have every committed page."""
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were.
 
-        Those that are pending elsewhere stay. Cost: reads the record of every page.
+        Pages that other processes have pending stay. Cost: reads the record of every page.
         """
         wanted, removed = url_key(url), None
         while removed is None:
@@ -256,7 +256,7 @@ class RedisPages:
         return len(removed)
 
     def close(self) -> None:
-        """Release what is pending; if the servers cannot be reached, others do."""
+        """Release pending pages; if the servers cannot be reached, other processes release them."""
         try:
             self._log.withdraw()
             self._process.leave()
@@ -279,12 +279,12 @@ class RedisPages:
         return _LookUps(self._replica, self._fitting, host, before)
 
     def _judged(self, place: Place, page: PageProfile, look_ups: "_LookUps") -> Judged:
-        # A crawl that was begun after this one, by processes that are at work too, is no earlier
-        # one; a job that is resumed may meet it.
+        # Running processes may have begun a crawl after this one, which a resumed job may meet.
+        # Such a crawl is not an earlier one.
         return judge(place, page, look_ups, self._config, self._process.crawl.__le__)
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
-        """Tell whether a page is still what it was found to be, after all that stands before it."""
+        """Return whether a verdict holds with all pages that precede the page in the log."""
         end, before = self._looked_up or (0, self._look_ups(place.host))
         if self._replica.end == end + 1:
             return True
@@ -295,17 +295,17 @@ class RedisPages:
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
 
     def _fitting(self, pages: Collection[int]) -> list[PageRecord]:
-        """Read the records of pages that may be repeated; pages that are gone are left out."""
+        """Read the records of candidates; pages that are gone are left out."""
         read: dict[int, PageRecord] = {}
         fits, changing = dict[int, bool](), list(pages)
         for trial in range(_MOST_READINGS if pages else 0):
             sleep(trial * _PAUSE)
             read.update((each.page, each) for each in self._records.records(changing))
-            # Afterwards: a page that was not in flight, and is there now, was committed before.
+            # After the records: a page that was not pending and is in the log now was committed.
             self._log.sync()
             fits = {page: self._log.is_there(page, record) for page, record in read.items()}
-            # Another process gives them other measures: the record is about to follow. Or a server
-            # failed, and the number was given to another page.
+            # Either another process replaces the page's measures and has yet to write the record,
+            # or a server failed and the number was given to another page.
             changing = [page for page in fits if page in self._replica and not fits[page]]
             if not changing:
                 break
@@ -316,7 +316,7 @@ class RedisPages:
         return list(read.values())
 
     def _waited_for(self, original: int, found: Verdict) -> Verdict:
-        """Wait until the original of a page is not pending. Raises Overtaken if it is gone."""
+        """Wait while the original is pending. Raises Overtaken if the original is gone."""
         latest, pause = monotonic() + _LONGEST_WAIT, _PAUSE
         while (fate := self.fate(original)) == "pending":
             if monotonic() > latest:
@@ -344,25 +344,25 @@ class RedisPages:
         self._log.remove([page for page in oldest if page not in self._log.held])
 
     def _end(self, page: int, *, is_kept: bool) -> None:
-        """Take note that a page is not pending: what repeats it is judged for good, or anew."""
+        """End the wait for an original; unless kept, subtract the counts of its duplicates."""
         for outcome, count in self._awaited.pop(page, Counter()).items():
             if not is_kept:
                 self._process.count(outcome, -count)
 
     def _begin_anew(self) -> None:
-        """Forget what is known by numbers: the log is read from its beginning again."""
+        """Forget all page numbers, because the log is read from its beginning again."""
         self._read.clear()
         self._looked_up = None
-        # What was counted of pages that repeat these may be lost; nothing is taken back.
+        # The counts of duplicates of these pages may be lost, so none are subtracted.
         self._lost.update(self._awaited)
         self._awaited.clear()
         self.exchange.read_anew()
 
 
 class _LookUps:
-    """The look-ups of one page in the replica, and their answers; only pages before a number count.
+    """The look-ups of one page in the replica, among pages before number `before`; their answers.
 
-    `fitting` reads records.
+    `fitting` reads the records of candidates.
     """
 
     def __init__(
@@ -374,7 +374,7 @@ class _LookUps:
     ) -> None:
         self._replica, self.stored, self._host, self._before = replica, fitting, host, before
         self.answers: dict[tuple[str, Any], Any] = {}
-        """By the names of look-ups and their arguments."""
+        """(name of look-up, argument) -> answer."""
 
     def equal(self, digest: bytes) -> list[int]:
         return [match.row for match in self.answer("near", (None, digest, None))]
@@ -384,7 +384,7 @@ class _LookUps:
         return found
 
     def at_url(self, key: int) -> list[int]:  # noqa: ARG002
-        """Return nothing: the replica does not know URLs."""
+        """Return an empty list: the replica does not store URLs."""
         return []
 
     def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
@@ -392,7 +392,7 @@ class _LookUps:
         return found
 
     def answer(self, look_up: str, argument: Any) -> Any:
-        """Look something up, unless its answer is known."""
+        """Return the answer of a look-up; repeated look-ups use the first answer."""
         key = look_up, argument
         if key not in self.answers:
             self.answers[key] = getattr(self, f"_{look_up}")(argument)

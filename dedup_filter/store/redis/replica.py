@@ -1,16 +1,16 @@
-"""Events of the log of a shared index -> the pages that they tell of, in this process's memory.
+"""Events of the log of a shared index -> the current pages, in this process's memory.
 
-    events -> of each page the last one -> the pages that are there -> those near one asked for
-                                                                    -> those that share phrases
-                                                                    -> those not seen for longest
+    events -> last event of each page -> current pages -> pages near a fingerprint
+                                                       -> pages that share phrases
+                                                       -> least recently seen pages
 
-An event tells that a page is there, or not any more. Events are numbered from 1, in their order.
-The one that adds a page gives the page its number; one that adds it anew, with other measures or at
-another place, has that number, too.
+An event adds or removes a page. Events are numbered from 1, in their order. The event that adds a
+page gives the page its number. An event that adds the page again, with other measures or at another
+place, carries the same page number.
 
-Each process has a replica of its own, so a look-up asks no server. Cost: 57 bytes a page for its
-entry, and what `HammingIndex` and `PhraseTable` take, about 36 and 64; a million
-events are followed in half a second when they come in thousands, and one in 70 us.
+Each process has a replica of its own, so a look-up makes no call. Memory a page: 57 bytes for its
+entry, about 36 in `HammingIndex` and 64 in `PhraseTable`. Time: half a second for a million events
+in batches of thousands, and 70 us for a single event.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ NumberArray = npt.NDArray[np.int64]
 
 LONG, SHORT, GONE = 1, 2, 3
 CHUNK: Final = 1_700
-"""Events in one key: with a header they just fit into 96 KiB, a size in which servers allocate."""
+"""Events in one key: with a header they just fit into 96 KiB, a size class of the allocator."""
 
 _KEYS = f"S{KEYS_BYTES}"
 _EVENT = np.dtype(
@@ -56,10 +56,10 @@ _LEAST_ROOM = 1_024
 
 
 class Entry(NamedTuple):
-    """What the log tells of a page."""
+    """The fields of a page in the log."""
 
     value: int
-    """Its fingerprint; of one too short to have one, 8 bytes of its digest."""
+    """The fingerprint; for a page too short for a fingerprint, 8 bytes of its digest."""
     kind: int
     """`LONG` or `SHORT`."""
     host: int
@@ -68,7 +68,7 @@ class Entry(NamedTuple):
 
     @classmethod
     def of(cls, fingerprint: int | None, digest: bytes, host: str, keys: bytes = b"") -> "Entry":
-        """Return the entry of a page; one too short to have a fingerprint has None."""
+        """Return the entry of a page. `fingerprint`: None if the page is too short for one."""
         told = hash_of_host(host) & 0xFFFF_FFFF, keys.ljust(KEYS_BYTES, b"\0")
         if fingerprint is not None:
             return cls(fingerprint, LONG, *told)
@@ -76,36 +76,36 @@ class Entry(NamedTuple):
 
     @property
     def fields(self) -> tuple[bytes, int, int]:
-        """What scripts write of it: value and keys, kind, host."""
+        """The arguments for scripts: value and keys, kind, host."""
         return self.value.to_bytes(8, "little") + self.keys, self.kind, self.host
 
 
 def entry_of(record: PageRecord) -> Entry:
-    """Return what the log tells of a page with this record."""
+    """Return the entry in the log for a page with this record."""
     return Entry.of(record.fingerprint, record.digest, record.host, record.keys)
 
 
 def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
-    """Read events, (n,): the numbers of their pages; and their value, keys, kind ...
+    """Decode n events: the numbers of their pages, (n,), and all fields as a record array, (n,).
 
     An event is 56 bytes, all little-endian:
 
         value   8   as in `Entry`
-        keys   32   likewise
+        keys   32   as in `Entry`
         number  6   the page's number
-        kind    1   LONG or SHORT: the page is there from now on; GONE: it is not any more
-        salt    1   a random byte: two logs that differ have other bytes at the same place
-        host    4   hash of its host
-        seen    4   when it was seen, Unix seconds
+        kind    1   LONG or SHORT: the event adds the page; GONE: the event removes the page
+        salt    1   a random byte, so that two different logs differ at the same position
+        host    4   hash of the page's host
+        seen    4   when the page was seen, Unix seconds
     """
     found = np.frombuffer(events, _EVENT)
     return (found["number"] & _NUMBER).astype(np.int64), found
 
 
 class LoggedPages:
-    """The pages that are there, each with what the last event tells of it.
+    """The current pages, each with the entry of its last event.
 
-    With a distance they are searched by fingerprint, by digest, and by keys.
+    With a `max_distance` pages are searched by fingerprint, by digest, and by keys.
     """
 
     def __init__(
@@ -120,25 +120,25 @@ class LoggedPages:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything: the log is read anew."""
+        """Forget everything, before the log is read anew."""
         k = self._max_distance
         self._indexes = (
             {} if k is None else {LONG: HammingIndex(k, self._layout), SHORT: HammingIndex(0)}
         )
         self._phrases = PhraseTable()
         self._numbers = np.empty(0, np.int64)
-        """Of pages that were told of, ascending, and room for more."""
+        """Numbers of all pages with events, ascending, and spare room at the end."""
         self._entries = np.empty(0, _ENTRY)
-        """What is told of them; kind 0: it is gone."""
+        """The entry of each number; kind 0: the page is gone."""
         self._rows = 0
-        """How many of both are in use."""
+        """Number of rows in use in both arrays."""
         self._unsettled = bytearray()
         self.end = 0
-        """The number of the last event that was taken in."""
+        """The number of the last event that was added."""
         self.last = b""
-        """That event."""
+        """The bytes of the last event."""
         self.lost = 0
-        """Events in whose place there is nothing."""
+        """Number of events that a server has lost: their bytes are zeros."""
 
     def __len__(self) -> int:
         searched = self._indexes.values()
@@ -159,42 +159,42 @@ class LoggedPages:
         return entries + searched + self._phrases.nbytes
 
     def follow(self, first: int, events: bytes) -> None:
-        """Take in events, the first of which has this number; they count from `settle` on.
+        """Add events, numbered from `first` on; `settle` applies them.
 
-        Requires: they come after those that were taken in before.
+        Requires: the events follow all events added before.
         """
         if first > self.end + 1:
-            # Chunks that were not read were deleted: they, and all before, tell of no page.
+            # The chunks in the gap were deleted: no page has its last event in them or before.
             self.clear()
         self.end = first + len(events) // EVENT_BYTES - 1
         self.last = events[-EVENT_BYTES:] or self.last
         self._unsettled += events
 
     def settle(self) -> None:
-        """Let all events count that were taken in."""
+        """Apply all events that were added."""
         if not self._unsettled:
             return
         (of_pages, told), self._unsettled = decode(self._unsettled), bytearray()
         self.lost += int((of_pages == 0).sum())
-        # Of each page only the last event counts: the first one, from the end.
+        # Only the last event of each page counts: the first in reverse order.
         pages, from_the_end = np.unique(of_pages[::-1], return_index=True)
         after = told[_FIELDS][len(told) - 1 - from_the_end].astype(_ENTRY)
         after["kind"][after["kind"] > SHORT] = 0
         self._take(pages, after)
 
     def entry(self, page: int) -> Entry | None:
-        """Return what the log tells of a page, None if it is not there."""
+        """Return the entry of a page, None if the page is gone or unknown."""
         at = int(self._numbers[: self._rows].searchsorted(page))
         is_known = at < self._rows and self._numbers[at] == page and self._entries["kind"][at]
         return _entry(self._entries[at]) if is_known else None
 
     def told(self, name: str) -> npt.NDArray[Any]:
-        """Return what is told of all pages, in their order: value, host, seen or kind."""
+        """Return one field of all current pages, in their order: value, host, seen or kind."""
         told: npt.NDArray[Any] = self._entries[name][self._there()]
         return told
 
     def oldest(self, most: int, before: float = inf) -> list[int]:
-        """Return the pages not seen for longest, of those last seen before a time.
+        """Return up to `most` pages last seen before a time, the least recently seen first.
 
         Cost: passes over all pages, 10 ms for a million.
         """
@@ -208,7 +208,7 @@ class LoggedPages:
         return found
 
     def standing(self, events: bytes) -> list[tuple[int, bytes, int, int, int]]:
-        """Find the events that tell what is so now: number, value, kind, host and time of each."""
+        """Return the events that are still current: number, value, kind, host and time of each."""
         of_pages, told = decode(events)
         at, is_known = self._find(of_pages)
         now = self._entries[at[is_known]]
@@ -221,7 +221,7 @@ class LoggedPages:
     def near(self, entry: Entry, most: int | None = None) -> list[Match]:
         """Return the pages within k bits of an entry, or with its digest; or the `most` nearest.
 
-        With `by_host` only those of its host; one of another may be among them by chance.
+        With `by_host` only pages of the entry's host, and by chance a page of another host.
         """
         return self._indexes[entry.kind].within(self._masked(entry), most=most)
 
@@ -250,7 +250,7 @@ class LoggedPages:
         return np.flatnonzero(self._entries["kind"][: self._rows])
 
     def _find(self, pages: NumberArray) -> tuple[NumberArray, npt.NDArray[np.bool_]]:
-        """Return where pages are or would be, and whether they are known."""
+        """Return the row of each page, or its row if it were inserted, and whether it is known."""
         known = self._numbers[: self._rows]
         at = known.searchsorted(pages)
         is_known = at < self._rows
@@ -277,7 +277,7 @@ class LoggedPages:
     def _take_phrases(
         self, pages: NumberArray, before: npt.NDArray[np.bytes_], after: npt.NDArray[np.bytes_]
     ) -> None:
-        """Take in other keys of pages; a page that is gone has none. Cost: see `add_many`."""
+        """Replace the keys of pages; a page that is gone has none. Cost: see `add_many`."""
         was, comes = (before != after) & (before != b""), (before != after) & (after != b"")
         for keys, page in zip(_padded(before[was]), pages[was].tolist(), strict=True):
             self._phrases.remove(keys, page)
@@ -295,7 +295,7 @@ class LoggedPages:
             entries = np.concatenate([self._entries[there], entries])
             order = pages.argsort(kind="stable")
             rows = len(order)
-            room = rows + rows // 2 + _LEAST_ROOM  # no memory is taken before it is written to
+            room = rows + rows // 2 + _LEAST_ROOM  # spare rows take no memory until written
             self._numbers, self._entries = np.empty(room, np.int64), np.empty(room, _ENTRY)
             self._numbers[:rows], self._entries[:rows] = pages[order], entries[order]
         self._rows = rows
@@ -309,7 +309,7 @@ class LoggedPages:
 
 
 def _padded(keys: npt.NDArray[np.bytes_]) -> list[bytes]:
-    """Return keys with the zeros at their ends, which numpy leaves out."""
+    """Return keys with their trailing zeros, which numpy strips."""
     return [each.ljust(KEYS_BYTES, b"\0") for each in keys.tolist()]
 
 

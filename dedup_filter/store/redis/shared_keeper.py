@@ -1,14 +1,14 @@
-"""A shared index for who takes no part in it: read for reports and exports, put back and mended.
+"""Reads, restores and repairs a shared index without joining a crawl.
 
 A reader joins no crawl, holds no lease and makes no index where there is none; servers that take no
-writes can be read too. Crawlers may be at work: several calls see the index at several moments.
-What is changed is changed by one step of a script, which does nothing to another log than was read.
+writes can be read too. Crawlers may be running: each call sees the index at its own moment. Every
+change is one script call, which does nothing if the log is not the one that was read.
 
-Records of another index are put back as they are, under the numbers that the next events will have;
-then these are added, if there are as many before as there were, and otherwise it is tried again. So
-a page that processes can see has its record; one without an event is overwritten some day.
+Records of another index are written under the numbers that the next events will have. Then the
+events are added if the log still has the same length; otherwise both steps are repeated. So every
+page in the log has its record, and a record without an event is overwritten later.
 
-Cost: a call for 1.5 MB of events, one for 1,000 records; two to put back 256.
+Cost: one call for 1.5 MB of events, one for 1,000 records, and two to restore 256 records.
 """
 
 import json
@@ -32,17 +32,17 @@ from dedup_filter.text.page_url import host_of
 _CHUNKS = 16
 _KEYS = 1_000
 _MEASURED = 64
-"""Keys of a kind that are measured, at most."""
+"""Most keys of each kind whose memory is measured."""
 _BATCH = 256
 _NOT_KNOWN_YET = 0
 
 
 class SharedReader(SharedRecords):
-    """What servers hold of an index.
+    """A shared index, read only.
 
     Raises:
-        ConfigError: there is none, or something else is there.
-        StoreTooNew: it is of a newer format.
+        ConfigError: there is no index, or other keys have its name.
+        StoreTooNew: the format of the index is newer.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -51,9 +51,9 @@ class SharedReader(SharedRecords):
         if not self._meta:
             raise ConfigError(f"there is no index at {self}: look at the address and the name")
         self.identity = self._meta.get(b"id", b"")
-        """What no other index has, and this one no more when it was begun anew."""
+        """Unique bytes of this index; an index made anew has other bytes."""
         self.options: dict[str, Any] = json.loads(self._meta.get(b"options", b"{}"))
-        """Of those that all should have alike, what the last process that joined has."""
+        """The shared options of the process that joined last."""
 
     @classmethod
     @contextmanager
@@ -67,22 +67,22 @@ class SharedReader(SharedRecords):
 
     @property
     def scheme(self) -> Scheme:
-        """How the fingerprints were made."""
+        """The scheme of the fingerprints."""
         return Scheme.from_json(self._meta[b"scheme"].decode())
 
     def crawls(self) -> list[Crawl]:
-        """List the crawls in their order; when one ended is not known."""
+        """List the crawls in their order, without the time when each ended."""
         called = {number: name for name, number in self.connection.counts("crawls").items()}
         begun = {int(n): moment for n, moment in self.connection.counts("started").items()}
         last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
         return [Crawl(n, called.get(n), begun.get(n, 0), None) for n in range(1, last + 1)]
 
     def processes(self, *, alive: bool = True) -> list[str]:
-        """Return the processes whose lease runs, or those whose lease is over."""
+        """Return the processes whose lease runs, or if not `alive`, whose lease is over."""
         name = self.connection.key("processes")
 
         def time(client: Any) -> Any:
-            if self.connection.address.is_cluster:  # by the clock of leases
+            if self.connection.address.is_cluster:  # the node whose clock times the leases
                 return client.time(target_nodes=client.get_node_from_key(name))
             return client.time()
 
@@ -99,14 +99,14 @@ class SharedReader(SharedRecords):
         return {int(page) for pages in found for page in pages}
 
     def standing(self) -> LoggedPages:
-        """Read the log to its present end; return the pages that are there."""
+        """Read the log to its present end; return the current pages."""
         pages = LoggedPages()
         length, at = self.length(), self.connection.first_chunk()
         end = -(-length // CHUNK)
         for first in range(at, end, _CHUNKS):
             chunks = range(first, min(first + _CHUNKS, end))
             parts = self.connection.ask_all(("GET", self._chunk(chunk)) for chunk in chunks)
-            # Those that were deleted meanwhile told of no page.
+            # Chunks deleted in the meantime held the last event of no page.
             at = self.connection.first_chunk() if None in parts else at
             for chunk, part in zip(chunks, parts, strict=True):
                 # Zeros stand for events that a server has lost.
@@ -122,17 +122,17 @@ class SharedReader(SharedRecords):
         return int(self.connection.ask("GET", self.connection.key("length")) or 0)
 
     def recorded(self) -> set[int]:
-        """Return the pages that have records of their own.
+        """Return the pages that have a record under a key of its own.
 
-        Cost: passes over all keys of the servers, those of others too, 1,000 at a time.
+        Cost: scans all keys of the servers, also keys of other programs, 1,000 at a time.
         """
-        # A name has none of the characters that mean something in a pattern.
+        # The name of an index has no special characters of patterns.
         pattern = f"dedup:{{{self.connection.address.name}:*}}:page:*"
         keys = self.connection.call(lambda client: list(client.scan_iter(pattern, count=_KEYS)))
         return {int(number) for key in keys if (number := key.rpartition(b":")[2]).isdigit()}
 
     def memory(self, log: LoggedPages) -> dict[str, int]:
-        """Estimate by some keys the bytes of the log, and of its pages' records, on the servers."""
+        """Estimate from a sample of keys the server memory of the log and its pages' records."""
 
         def measured(name: Callable[[int], str], of: Sequence[int]) -> int:
             some = of[:: -(-len(of) // _MEASURED) or 1]
@@ -148,7 +148,7 @@ class SharedReader(SharedRecords):
 
 
 def release_lapsed(reader: SharedReader) -> int:
-    """Release what processes have pending whose lease is over; return how many pages that were."""
+    """Release the pending pages of processes whose lease is over; return their number."""
     lapsed = reader.processes(alive=False)
     pages = reader.owned(lapsed) & reader.in_flight()
     for process in lapsed:
@@ -157,14 +157,14 @@ def release_lapsed(reader: SharedReader) -> int:
 
 
 def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int]) -> None:
-    """Take pages out for good, but for pending ones."""
+    """Delete pages, except pending ones."""
     for at in range(0, len(pages), _BATCH):
         of_nobody = ""
         reader.remove(_change(reader, log, "remove", of_nobody, *pages[at : at + _BATCH]))
 
 
 def trim(reader: SharedReader, log: LoggedPages) -> None:
-    """Delete the first chunks of the log as far as they tell of no page."""
+    """Delete the first chunks of the log that hold no current event."""
     first = reader.connection.first_chunk()
     _change(reader, log, "trim", first_standing(reader.connection, log, first)[0])
 
@@ -179,7 +179,7 @@ def _change(reader: SharedReader, log: LoggedPages, function: str, *arguments: o
 
 
 class SharedKeeper:
-    """A shared index for records of another. If a call fails, some of the last may be missing."""
+    """Writes records of another index to a shared one. If a call fails, the last may be missing."""
 
     def __init__(self, connection: Connection, scheme: Scheme) -> None:
         self._connection = connection
@@ -187,7 +187,7 @@ class SharedKeeper:
             refuse(connection, scheme)
         self._reader = SharedReader(connection)
         self._batch: list[tuple[tuple[object, ...], bytes, list[object]]] = []
-        """What the log is told of each page, its record, and how long that lasts."""
+        """Arguments of each page's event, the packed record, and the options for its expiry."""
 
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
@@ -197,15 +197,15 @@ class SharedKeeper:
             return cls(connection, scheme)
 
     def records(self) -> Iterator[PageRecord]:
-        """Yield the records that are there."""
+        """Yield the records of all pages that are not pending."""
         records = self._reader.records(list(self._reader.standing()))
         return (record for record in records if not record.is_pending)
 
     def restore_crawl(self, crawl: Crawl) -> int:
-        """Put a crawl back and return its number here.
+        """Restore a crawl and return its number here.
 
         Raises:
-            StoreBusy: a process is at work, for whose crawl this would be a later one.
+            StoreBusy: a process is running; its crawl must stay the latest one.
         """
         told = crawl.number, crawl.name or "", crawl.started
         number = self._connection.run("restore_crawl", *told)
@@ -222,7 +222,7 @@ class SharedKeeper:
         text: str | None = None,  # noqa: ARG002
         form: bytes | None = None,  # noqa: ARG002
     ) -> int | None:
-        """Put a record back; return None if it is of a page that was dropped or has expired.
+        """Restore a record. Returns None if its page was dropped or has expired.
 
         Raises:
             ValueError: as `pack_record` does.
@@ -233,7 +233,7 @@ class SharedKeeper:
             life = ["EX", left]
         if not record.is_kept or (life and left <= 0):
             return None
-        # A record has no host of its own: it is that of the URL.
+        # A packed record has no field for the host: the host comes from the URL.
         record = record._replace(host=host_of(record.url))
         told = *entry_of(record).fields, record.last_seen, record.outcome
         self._batch.append((told, pack_record(record), life))
@@ -242,12 +242,12 @@ class SharedKeeper:
         return _NOT_KNOWN_YET
 
     def close(self) -> None:
-        """Write all that is left, and close the connections."""
+        """Write the rest of the batch, and close the connections."""
         with closing(self._connection):
             self._write()
 
     def _write(self) -> None:
-        # Whatever comes of it, it is not tried again: an answer may get lost.
+        # The batch is never retried after a fault: it may have been added and its answer lost.
         batch, self._batch = self._batch, []
         told = [each for of_page, *_ in batch for each in of_page]
         length = self._reader.length() if batch else None

@@ -4,20 +4,20 @@
     append -> pending -> commit    kept
                       -> release   gone
                       -> lost      unknown to the servers: committed anew, under another number
-    what tells of no page any more -> deleted
+    chunks without current events -> deleted
 
-A process that appends its page sees in the answer every page that came before it, and each later
-one sees this one: of two pages that are alike the second to come learns of the first. All that must
-be one step is a function of `index.lua`. Two rules make up for whatever was lost:
+A process that appends its page reads in the answer all pages before it, and each later append reads
+this page: of two pages that are alike, the second one's process sees the first. Everything that
+must be atomic is a function of `index.lua`. Two rules recover from lost data:
 
-- Each call says how far the log was read, and with which event it ended there. To another log, one
-  that has lost its end or was made anew, nothing is done. It is read from its beginning, as numbers
-  of pages may have been given again.
-- Reading says how many pages the process holds. If a server knows of more, as an answer was lost,
-  those that the process does not know are released.
+- Each call passes the offset up to which the log was read, and the last event there. If the log has
+  lost its end or was made anew, the call does nothing. The process then reads the log from its
+  beginning, because page numbers may have been reused.
+- Each read passes the number of pages that the process holds. If the server has more, because an
+  answer was lost, pages that are unknown to the process are released.
 
-A page is lost when its lease was over, or with what a server loses when it fails. One that may have
-been committed while `see` failed is taken back before another is compared.
+A page is lost if its lease was over, or if a server failed and lost it. If `see` failed and the
+page may have been committed, the page is removed before another one is compared.
 
 Cost: a call to append and one to commit, two on a cluster; two to release; one for 65,536 events.
 """
@@ -41,17 +41,17 @@ logger = logging.getLogger(__name__)
 MOST_EVENTS: Final = 65_536
 """Events in one answer: 3.7 MB, some milliseconds of the server's time."""
 MOST_AT_ONCE: Final = 1_000
-"""Pages that are taken out, or appended once more, in one call."""
+"""Most pages that one call removes or appends again."""
 _SPARE_EVENTS = 4 * CHUNK
-"""Events that may tell of no page, beside as many as tell of one."""
+"""Outdated events that the log may hold beyond one for each current page."""
 OTHER_LOG = -1
 _UNKNOWN_PAGES = -2
 
 
 class SharedLog:
-    """A log, the replica of the pages that it tells of, and those that are pending here.
+    """A log, the replica of its pages, and the pages that this process has pending.
 
-    `when_anew` is called when another log begins to be read: numbers of pages mean others now.
+    `when_anew` is called before another log is read: page numbers may belong to other pages.
     """
 
     def __init__(
@@ -65,18 +65,18 @@ class SharedLog:
             process.connection, None if days is None else expiry_seconds(days)
         )
         self.held: dict[int, PageRecord] = {}
-        """Pages that are pending here, those that were lost as well; of one that is visited again,
-        the page that it stands for is its original."""
+        """Pages that this process has pending, lost ones included. The `original` of a revisit is
+        the page that the revisit replaces."""
         self.gone: list[int] = []
-        """Pages of this process that are gone; for the owner to take note of, and to clear."""
+        """Pages of this process that are gone; the owner reads and clears this list."""
         self._when_anew = when_anew
         self._in_doubt: set[int] = set()
-        """Pages that may have been committed, while their caller was told of a fault."""
+        """Pages that may have been committed although the call raised a fault."""
         self._lost_to = 0
-        """Up to which number pages may have been lost, and numbers given again."""
+        """Pages up to this number may have been lost, and their numbers reused."""
 
     def sync(self, *page: object) -> int:
-        """Follow the log to its end; return the number of a page that is appended before, or 0."""
+        """Read the log to its end, after appending `page` if given; return its number, or 0."""
         number, events = 0, None
         try:
             while events is None or (not number and len(events) == MOST_EVENTS * EVENT_BYTES):
@@ -95,14 +95,14 @@ class SharedLog:
         return int(number)
 
     def append(self, record: PageRecord) -> int:
-        """Append a page, pending, and follow what stands before it; return its number.
+        """Append a page as pending, and read the events before it; return the page's number.
 
         Raises:
-            Overtaken: the log was another one, and was read anew without the page.
+            Overtaken: the log has changed, and was read anew without the page.
         """
         number = self.sync(*entry_of(record).fields, pack_record(record))
         if number in self.held:
-            # That of a lost page: both would go by it here. The next page gets another.
+            # A lost page is held under this number here. The next append gives another number.
             self.process.connection.run("release", self.process.name, number)
             number = 0
         if not number:
@@ -111,30 +111,30 @@ class SharedLog:
         return number
 
     def is_there(self, number: int, record: PageRecord) -> bool:
-        """Tell whether a page is there, and is the one with this record."""
+        """Return whether the page with this number exists and matches the record."""
         return self.replica.entry(number) == entry_of(record)
 
     def commit(self, number: int) -> None:
-        """Keep a pending page for good; one that is not pending here is left as it is."""
+        """Commit a page that this process has pending; do nothing for any other."""
         at = number
         while number in self.held:
             record = self.held[number]
             is_done = self.is_there(at, record) and self._committed(at, record)
             if not is_done:
                 self.sync()
-                is_done = self.is_there(at, record)  # then it was committed before
+                is_done = self.is_there(at, record)  # if so, it was committed before
             if is_done:
                 del self.held[number]
                 return
-            with suppress(Overtaken):  # it was lost; it is not compared with later pages
+            with suppress(Overtaken):  # the page was lost; it is appended without a comparison
                 at = self.append(self.held[number])
                 del self.held[at]
 
     def keep(self, number: int) -> None:
-        """Commit a page whose caller has no verdict yet.
+        """Commit a page before its caller has the verdict.
 
         Raises:
-            Overtaken: its lease was over, or a server failed.
+            Overtaken: the lease of the page was over, or a server failed.
         """
         self._in_doubt.add(number)
         is_kept = self._committed(number, self.held[number])
@@ -144,22 +144,22 @@ class SharedLog:
             raise Overtaken
 
     def release(self, number: int) -> None:
-        """Forget a pending page; if the call fails, it is released with the next."""
+        """Forget a pending page; if the call fails, the next call releases the page."""
         self.gone.append(number)
         self.held.pop(number, None)
         self.process.connection.run("release", self.process.name, number)
 
     def withdraw(self) -> None:
-        """Take back what may have been committed without a verdict, as a call failed."""
+        """Remove pages that may have been committed although a call failed."""
         if self._in_doubt:
             self.sync()
             self.remove([number for number in self._in_doubt if number in self.replica])
             self._in_doubt.clear()
 
     def remove(self, pages: list[int]) -> list[int] | None:
-        """Take pages out, but for those that are pending elsewhere; return which.
+        """Remove pages, except pages that other processes have pending; return the removed pages.
 
-        None: the log was another one, with other numbers.
+        None: the log has changed, and page numbers with it.
         """
         removed = []
         for at in range(0, len(pages), MOST_AT_ONCE):
@@ -176,7 +176,7 @@ class SharedLog:
         return removed
 
     def replace(self, number: int, measures: dict[str, Any]) -> None:
-        """Give a page other measures, unless it is gone or something new has come of it."""
+        """Replace the measures of a page, unless the page is gone or has changed since."""
         self.sync()
         held = self.held.get(number)
         record = held or next(self.records.records([number]), None)
@@ -193,9 +193,9 @@ class SharedLog:
                 self.records.put(number, packed)
 
     def tend(self) -> None:
-        """Delete chunks at the front of the log that tell of no page any more.
+        """Delete chunks at the front of the log that hold no current event.
 
-        If most of the log tells of none, what the first chunk tells is appended once more before.
+        If most of the log is outdated, the current events of the first chunk are appended again.
         """
         connection, replica = self.process.connection, self.replica
         first, told = first_standing(connection, replica, connection.first_chunk())
@@ -209,9 +209,9 @@ class SharedLog:
         self.step("trim", first)
 
     def step(self, function: str, *arguments: object) -> Any:
-        """Run a function on the log as it was read; return its answer.
+        """Run a function if the log is the one that was read; return the function's answer.
 
-        None: the log was another one, and was read anew; nothing was done.
+        None: the log has changed, and was read anew; the function did nothing.
         """
         answer = self._run(function, *arguments)
         if answer != OTHER_LOG:
@@ -232,7 +232,7 @@ class SharedLog:
         return self.process.connection.run(function, *so_far, *arguments)
 
     def _begin_anew(self) -> None:
-        """Begin to read another log. Requires: it is followed next."""
+        """Prepare to read another log. Requires: the caller reads it next."""
         self.process.join_again()
         where = self.process.connection
         logger.warning("%s: a server has lost a part of it; it is read anew", where)
@@ -247,9 +247,9 @@ class SharedLog:
 def first_standing(
     connection: Connection, pages: LoggedPages, first: int
 ) -> tuple[int, list[tuple[Any, ...]]]:
-    """Return the first chunk of the log, from one on, that tells of a page, and what it tells.
+    """Return the first chunk from `first` on that holds current events, and these events.
 
-    The last chunk, which is not full, is not looked at; of it nothing is told.
+    The last chunk is not full, so it is not searched: if it is reached, no events are returned.
     """
     told: list[tuple[Any, ...]] = []
     while first < pages.end // CHUNK and not told:

@@ -1,14 +1,14 @@
-"""What hosts have shown, kept as bytes whose meaning belongs to the frames.
+"""The frames of hosts, stored as bytes that only `frames` reads and writes.
 
-    record        all that is known of a host
+    record        the frame of a host: its counted blocks
     provisional   a page that waits to be judged again: its form, and a note that changes
 
-Records of hosts that have changed are written when the pages counted in them are committed, in the
-same transaction of SQLite (`page_store`); until then they are in `changed`. A page that waits is
-written in the transaction that counts it. When bounds delete pages, records go that were counted
-last before the oldest page that is left was seen (`PageStore.trim_frames`).
+Changed records of hosts are written in the same transaction of SQLite that commits their counted
+pages (`page_store`); until then they are in `changed`. A waiting page is written in the transaction
+that counts it. When bounds delete pages, a host's record is deleted if the last page was counted in
+it before the oldest remaining page was seen (`PageStore.trim_frames`).
 
-A host is read when it is needed, in 0.03 ms and 0.1 ms for each 1,000 blocks.
+A host is read when it is needed, in 0.03 ms plus 0.1 ms for each 1,000 blocks.
 """
 
 import sys
@@ -19,7 +19,7 @@ from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.store.sqlite.page_store import PageStore
 
 _BATCHES = 100
-"""Of too many pages that wait, a hundredth goes at a time, as to count them takes 0.1 ms."""
+"""A hundredth of the waiting pages is discarded at once, because counting them takes 0.1 ms."""
 
 
 class ProvisionalForm(NamedTuple):
@@ -27,23 +27,23 @@ class ProvisionalForm(NamedTuple):
 
     page: int
     form: bytes
-    """It is large, and left out (b"") until `form` reads it."""
+    """The packed page; it is large, so it is b"" until `FrameStore.form` reads it."""
     note: bytes
 
 
 class HostFrames(NamedTuple):
-    """What is known of a host."""
+    """The stored frame of a host."""
 
     host: str
     record: bytes
     provisional: list[ProvisionalForm]
-    """Pages that wait, the earliest first."""
+    """Waiting pages, the earliest first."""
 
 
 def frames_of(reader: PageReader, host: str, changed: bytes | None = None) -> HostFrames | None:
-    """Return what is known of a host, without forms; None if that is nothing. Cost: 20 us.
+    """Return the frame of a host, without forms; None if the host has none. Cost: 20 us.
 
-    `changed`: its record, if that is not written yet.
+    `changed`: the host's record, if the record is not written yet.
     """
     number = reader.known_host(host)
     sql = "SELECT record FROM host_frames WHERE host = ?"
@@ -57,7 +57,7 @@ def frames_of(reader: PageReader, host: str, changed: bytes | None = None) -> Ho
 
 
 def all_frames(reader: PageReader) -> Iterator[HostFrames]:
-    """Yield what is known of each host, with the forms of the pages that wait."""
+    """Yield the frame of each host, with the forms of its waiting pages."""
     sql = """SELECT CAST(name AS TEXT) FROM hosts
         WHERE id IN (SELECT host FROM host_frames) ORDER BY name"""
     for (host,) in reader.rows(sql):
@@ -70,31 +70,31 @@ def all_frames(reader: PageReader) -> Iterator[HostFrames]:
 
 
 class FrameStore:
-    """Records of hosts and pages that wait; what is not written or flushed yet is read, too."""
+    """Records of hosts, and waiting pages; reads include data not written or flushed yet."""
 
     def __init__(self, store: PageStore) -> None:
         self._store = store
         self.changed = store.changed_frames
-        """Hosts that have changed, by name; gone when they are written."""
+        """Changed hosts by name, until they are written."""
         self.gone = store.hosts_gone
-        """Hosts whose records are gone; for the owner to take note of, and to clear."""
+        """Hosts whose records were deleted; the owner reads and clears this list."""
         self._waiting = sys.maxsize
-        """How many pages wait, at most; they are counted when that is too many."""
+        """Upper bound of the number of waiting pages; if it is too high, they are counted."""
 
     def of(self, host: str) -> HostFrames | None:
-        """Return what is known of a host, as `frames_of` does."""
+        """Return the frame of a host, as `frames_of` does."""
         changed = self.changed.get(host)
         return frames_of(self._store, host, changed and changed.packed())
 
     def restore(self, known: HostFrames) -> None:
-        """Put back what was known of a host; there must be nothing of it here."""
+        """Restore the frame of a host. Requires: the host has none here."""
         with self._store.transaction():
             self._store.write_frame(known.host, known.record)
             for page in known.provisional:
                 self.wait(known.host, page)
 
     def wait(self, host: str, page: ProvisionalForm) -> None:
-        """Keep a page that is to be judged again; it is gone when its record is."""
+        """Store a page that is to be judged again; it is deleted with its record."""
         with self._store.transaction():
             self._store.write(
                 "REPLACE INTO provisional_pages (host, page, note, form) VALUES (?, ?, ?, ?)",
@@ -106,7 +106,7 @@ class FrameStore:
         """Discard the earliest pages if more than `most` wait; return their numbers."""
         if self._waiting <= most:
             return []
-        # Those that are gone are still among them: a page takes its own with it.
+        # The bound still includes waiting pages that were deleted with their records.
         self._waiting = self._store.value("SELECT count(*) FROM provisional_pages")
         if self._waiting <= most:
             return []
@@ -123,11 +123,11 @@ class FrameStore:
         self._store.write("UPDATE provisional_pages SET note = ? WHERE page = ?", (note, page))
 
     def discard(self, page: int) -> None:
-        """Remove a page that need not be judged again."""
+        """Delete a waiting page that need not be judged again."""
         self._store.write("DELETE FROM provisional_pages WHERE page = ?", (page,))
 
     def form(self, page: int) -> bytes | None:
-        """Return the form of a waiting page, None if it waits no more."""
+        """Return the form of a waiting page, None if it no longer waits."""
         sql = "SELECT form FROM provisional_pages WHERE page = ?"
         form: bytes | None = self._store.value(sql, (page,))
         return form

@@ -1,24 +1,24 @@
-"""The folder of an index: what is in it, who writes to it, and the files of its tables.
+"""The folder of an index: its files, the lock of its writer, and the files of its tables.
 
     pages.sqlite3 (-wal, -shm)   the records of all pages
-    tables/7/manifest.json       first line: checksum of the rest; then what is in the folder
+    tables/7/manifest.json       first line: checksum of the rest; then the list of arrays
     tables/7/rows.bin            the bytes of one array, little-endian
-    lock, owner.json             who writes to it
+    lock, owner.json             the writing process
 
-A folder with anything else in it and no pages is somebody's own: it is left untouched.
+A folder that has other files and no pages.sqlite3 belongs to the user: it is left untouched.
 
-Only one process writes to an index at a time. The system takes its lock back when it dies. The
-lock decides; owner.json only names its holder in the message to the next one, and one that a
-killed process left behind means nothing.
+Only one process writes to an index at a time. When the process dies, the system frees the lock.
+Only the lock decides; owner.json names the holder in the message to the next process, and an
+owner.json that a killed process left behind has no effect.
 
-Tables are arrays by name, and a note. Each saving is a new generation, a folder with the next
-number. Its manifest is put there last, by renaming; then older generations go. Only the newest that
-has one counts: an older one that is still there may be out of date in a way that nobody remembers.
-What is loaded is what was saved, byte for byte, by length and checksum, also after a power failure.
-Anything else is a reason, in words for a log: tables can be made anew from the records.
+Tables are named arrays and a note. Each save makes a new generation, a folder with the next number.
+Its manifest is written last, by renaming; then older generations are deleted. Only the newest
+generation with a manifest counts: the changes since an older generation may have been trimmed.
+Length and checksum ensure that arrays are loaded as they were saved, also after a power failure.
+Otherwise `UnusableTables` gives the reason for the log: tables can be made anew from the records.
 
-Cost: loading reads all bytes once, half a gigabyte in 0.02 s when the system has them in memory;
-after that they are the system's, to keep in memory or not.
+Cost: loading reads all bytes once, half a gigabyte in 0.02 s if the system has cached them; after
+that the system decides whether they stay in memory.
 """
 
 import json
@@ -51,9 +51,9 @@ Array = npt.NDArray[Any]
 
 
 class IndexDirectory:
-    """The paths of an index; "~" stands for the folder of the user.
+    """The paths of an index; "~" stands for the home folder of the user.
 
-    Nothing is looked at until a method is called.
+    The file system is not read until a method is called.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -70,16 +70,16 @@ class IndexDirectory:
         return sum(path.stat().st_size for path in (self.pages, self.log) if path.exists())
 
     def require_index(self) -> None:
-        """Refuse a path where no index is.
+        """Refuse a path without an index.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: there is no index.
             StoreError: the folder cannot be read.
         """
         try:
             if self.pages.is_file():
                 return
-            # As a job has it, in a folder of its own.
+            # A job has its index in a subfolder.
             inside = next((pages.parent for pages in sorted(self.path.glob(f"*/{_PAGES}"))), None)
         except OSError as error:
             raise StoreError(f"the folder {self} cannot be read: {error.strerror}") from error
@@ -87,7 +87,7 @@ class IndexDirectory:
         raise ConfigError(f"there is no index at {self}: {where}")
 
     def prepare(self) -> None:
-        """Make the folder if there is none; refuse one that is somebody's own.
+        """Make the folder if there is none; refuse a folder with files of the user.
 
         Raises:
             ConfigError: a file is there, or a folder with other files in it and no index.
@@ -113,10 +113,10 @@ class IndexDirectory:
 
 
 class OwnerLock:
-    """The right to write to an index, held from the making of this until `release`.
+    """The right to write to an index, held from construction until `release`.
 
     Raises:
-        StoreBusy: another process holds it, or another part of this one.
+        StoreBusy: another process holds the right, or another part of this process.
         StoreError: the folder cannot be written to.
     """
 
@@ -136,13 +136,13 @@ class OwnerLock:
                 "in its folder"
             ) from error
         owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
-        with suppress(OSError):  # a full disk, say: the lock holds all the same
+        with suppress(OSError):  # for example a full disk: the lock holds without the file
             self._owner.write_text(json.dumps(owner), "utf-8")
 
     def release(self) -> None:
-        """Give the right back; a second time does nothing."""
+        """Release the lock; a second call does nothing."""
         if self._lock.is_locked:
-            with suppress(OSError):  # the next holder writes its own name over it
+            with suppress(OSError):  # the next holder overwrites the file
                 self._owner.unlink(missing_ok=True)
             self._lock.release()
 
@@ -158,18 +158,18 @@ def _described(path: Path) -> str:
         return "another process"
 
 
-class UnusableTables(Exception):  # noqa: N818 - no fault: they are made anew
-    """Why tables cannot be used, in words for a log."""
+class UnusableTables(Exception):  # noqa: N818 - no fault: the tables are made anew
+    """The reason why tables cannot be used, as a message for the log."""
 
     def __init__(self, reason: str, *, is_usual: bool = False) -> None:
         super().__init__(reason)
         self.is_usual = is_usual
-        """Whether it is no sign of damage: a crawl was killed before it wrote them, or is not set
-        as the one before."""
+        """Whether the reason is no sign of damage: a crawl was killed before it wrote the tables,
+        or has other options than the crawl before."""
 
 
 class TableFiles:
-    """The generations of table files in a folder, which is made when it is needed."""
+    """The generations of table files in a folder; `save` makes the folder if there is none."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -199,14 +199,14 @@ class TableFiles:
                 "look at the room and the rights there (without them opening takes longer)"
             ) from error
         for folder in older.values():
-            # On Windows files that are mapped stay until the process that maps them ends.
+            # On Windows mapped files cannot be deleted before the process that maps them ends.
             shutil.rmtree(folder, ignore_errors=True)
 
     def load(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Return the newest generation: arrays that cannot be written to, and the note.
+        """Return the newest generation: read-only arrays, and the note.
 
         Raises:
-            UnusableTables: there is none, or it is not as it was written.
+            UnusableTables: there is no generation, or its files differ from what was saved.
         """
         there = self._generations()
         finished = [number for number in there if (there[number] / _MANIFEST).exists()]
@@ -222,7 +222,7 @@ class TableFiles:
             return arrays, manifest["about"]
         except (OSError, ValueError) as error:
             raise UnusableTables(str(error)) from error
-        except (KeyError, TypeError, AttributeError) as error:  # JSON, but not of our making
+        except (KeyError, TypeError, AttributeError) as error:  # JSON, but not written by `save`
             reason = f"their manifest is not what it should be ({error!r})"
             raise UnusableTables(reason) from error
 
@@ -258,7 +258,7 @@ def _manifest(path: Path) -> Any:
 def _read(path: Path, dtype: str, shape: list[int], checksum: str) -> Array:
     if path.stat().st_size != prod(shape) * np.dtype(dtype).itemsize:
         raise ValueError(f"{path} has another length than when it was written")
-    if not path.stat().st_size:  # nothing cannot be mapped
+    if not path.stat().st_size:  # an empty file cannot be mapped
         return np.empty(shape, dtype)
     mapped = np.memmap(path, np.uint8, "r")
     if _checksum(mapped.data) != checksum:

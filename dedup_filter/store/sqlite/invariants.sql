@@ -1,4 +1,4 @@
--- What is wrong with a record, one row for each fault; none in a record that is right.
+-- The broken invariants of an index, one row each; no rows if the index is sound.
 
 SELECT 'a page has no host'
 WHERE EXISTS (SELECT 1 FROM pages WHERE host NOT IN (SELECT id FROM hosts))

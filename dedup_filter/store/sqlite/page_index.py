@@ -1,30 +1,30 @@
-"""Fingerprints, digests and keys of the kept pages, searched: an index that follows the database.
+"""Look-ups of kept pages by fingerprint, digest and keys: an index that follows the database.
 
-    the database -> index           all entries, when there are no tables
-    tables, the database -> index   what has changed since, when it is opened
-    the database -> index           what has changed, before it is asked
-    index -> tables                 now and then
+    the database -> index           all entries, if there are no tables
+    tables, the database -> index   tables and all later changes, when the index is opened
+    the database -> index           all changes, before each look-up
+    index -> tables                 after many changes, and when the index is closed
 
-Only kept pages have entries, and those with too little text have no fingerprint. The table
-"superseded" has, of each page whose entry was replaced or removed, what it was before. Triggers of
-the schema write it, so nothing that writes pages can forget it; what the tables on disk know
-already is trimmed.
+Only kept pages have entries, and pages with too little text have no fingerprint. For each page
+whose entry was replaced or removed, the SQL table "superseded" has the earlier entry. Triggers of
+the schema write this SQL table, so no code that writes pages can omit it; rows that the tables on
+disk already include are trimmed.
 
-With `scope` "host" fingerprints and digests are held XOR a hash of their host's number: distances
-within a host stay as they were, and pages of other hosts are found only by chance.
+With `scope` "host" fingerprints and digests are stored XOR a hash of their host's number: distances
+within a host do not change, and pages of other hosts are found only by chance.
 
-Tables on disk are derived from the database and never trusted. Those that are missing, damaged, too
-old, or of another distance, scope or index are made anew, and a line in the log says so: a warning
-if it is a sign of damage. They are written when the index is closed, when they had to be made anew,
-and when more than half of the saved entries plus 50,000 have changed.
+Tables on disk are derived from the database and always verified. Tables that are missing, damaged,
+outdated, or of another distance, scope or index are made anew, and the log says so: with a warning
+if there is a sign of damage. Tables are written when the index is closed, when they were made anew,
+and when the changes exceed half of the saved entries plus 50,000.
 
-Keys of phrases are in a `PhraseTable`; hosts do not matter there.
+Keys of phrases are in a `PhraseTable`, whatever the scope.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
-0: one table, and a bisection of it); whether all of it is the same the store tells.
+0: one table, searched by bisection); the store compares the whole digest.
 
-Cost: with tables that are up to date, and in the system's memory, an index of 10 million pages is
-open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --filter`).
+Cost: with current tables in the system's cache, an index of 10 million pages opens in 0.06 s;
+making tables anew takes 3 s a million pages (`benchmarks/store.py --filter`).
 """
 
 import logging
@@ -49,24 +49,24 @@ from dedup_filter.wording import counted
 logger = logging.getLogger(__name__)
 
 _DIGESTS = "digest_"
-"""What the names of the arrays of digests begin with."""
+"""Prefix of the names of the arrays of digests."""
 _PARTS = "run", "rows", "directory"
-"""What the names of the arrays of each table begin with: its fingerprints, their rows, its keys."""
+"""Prefixes of the names of each table's arrays: its fingerprints, their rows, its keys."""
 _EXPECTED = 1_000_000
 _LEAST_GROWTH = 50_000
-"""Changes before which tables are not worth writing in the midst of a crawl: to read so many
-from the database takes 0.1 s."""
+"""Fewest changes for which tables are written during a crawl: the next opening reads this many
+from the database in 0.1 s."""
 _LITTLE = 100
-"""When an index is closed its tables are written if one entry in so many has changed."""
+"""When an index is closed, its tables are written if more than one entry in `_LITTLE` changed."""
 _AT_ONCE = 100_000
 _BULK = 1_000
-"""Entries that are quicker to add together than one by one."""
+"""Number of entries from which on it is faster to add them together than one by one."""
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 _PHRASES = "phrases"
 """The name of the array of a `PhraseTable`."""
 
 _REVISION = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'superseded'"
-"""How many entries of kept pages were ever replaced or removed."""
+"""Number of entries of kept pages that were ever replaced or removed."""
 _BEFORE = """
     SELECT page, fingerprint, host, digest, keys FROM superseded WHERE revision IN (
         SELECT min(revision) FROM superseded WHERE revision > ? GROUP BY page
@@ -76,7 +76,7 @@ _NOW = """
     SELECT id, fingerprint, host, digest, keys FROM main.pages
     WHERE is_kept AND id IN (SELECT page FROM superseded WHERE revision > ?) AND id <= ?
 """
-# From an SQL index that has all that is asked for, and no sketches. With the revision, as a second
+# Read from a covering SQL index, which has no sketches. The revision is a column, because a second
 # statement for each page would cost as much again.
 _NEW = f"""
     SELECT id, fingerprint, host, digest, keys, is_kept, ({_REVISION})
@@ -88,7 +88,7 @@ _Row = tuple[int, int | None, int, bytes, bytes]
 
 
 class PageIndex:
-    """The entries of kept pages, found by fingerprint, by digest, and by their phrases."""
+    """The entries of kept pages, found by fingerprint, by digest, and by phrases."""
 
     def __init__(
         self,
@@ -103,17 +103,17 @@ class PageIndex:
         self._phrases = phrases
         self._by_host = by_host
         self._last_page = self._revision = 0
-        """Up to which page it holds all entries, and up to which row of "superseded"."""
+        """The last page, and the last row of "superseded", that the index includes."""
         self._saved = len(digests)
-        """Pages in the tables on disk."""
+        """Number of pages in the tables on disk."""
         self._changed = 0
-        """Pages that were added and removed since it was the same as those tables."""
+        """Number of pages added and removed since the tables on disk were saved."""
 
     @classmethod
     def opened(
         cls, store: PageStore, max_distance: int, layout: Layout | None = None, *, by_host: bool
     ) -> "PageIndex":
-        """Make an index of all entries of a store, of its tables if they can be used."""
+        """Return an index of all entries of a store, from its tables if they can be used."""
         if store.directory is not None:
             try:
                 return cls.loaded(store, layout, max_distance=max_distance, by_host=by_host)
@@ -137,12 +137,12 @@ class PageIndex:
     def loaded(
         cls, reader: PageReader, layout: Layout | None = None, **wanted: object
     ) -> "PageIndex":
-        """Use the tables of an index in a directory, brought up to date with the database.
+        """Load the tables of an index in a directory, and bring them up to date.
 
-        `wanted` is what must have been noted of them; so is their layout, unless any will do.
+        `wanted`: values that the note of the tables must have. `layout`: None accepts any layout.
 
         Raises:
-            UnusableTables: they are missing, damaged, for something else or out of date.
+            UnusableTables: the tables are missing, damaged, outdated or for other options.
         """
         assert reader.directory is not None
         arrays, about = reader.directory.tables.load()
@@ -168,10 +168,10 @@ class PageIndex:
 
     @classmethod
     def to_search(cls, reader: PageReader, max_distance: int) -> HammingIndex:
-        """Return the fingerprints of all kept pages, each with its number; only to be asked.
+        """Return a read-only index of the fingerprints of all kept pages, pending ones included.
 
-        Those of the tables, if they are for this distance or a larger one, else made in memory, at
-        the cost told above. Pending pages are among them.
+        If the tables are for this distance or a larger one, they are used; otherwise the index is
+        made in memory, at the cost given above.
         """
         with suppress(UnusableTables):
             fingerprints = cls.loaded(reader, by_host=False)._fingerprints
@@ -183,18 +183,18 @@ class PageIndex:
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes, that of files which are mapped into it included."""
+        """Memory in bytes, mapped files included."""
         return self._fingerprints.nbytes + self._digests.nbytes + self._phrases.nbytes
 
     def near(self, fingerprint: int, host: int, most: int | None = None) -> list[Match]:
         """Return the pages within k bits, or the `most` nearest; with `by_host` only of this host.
 
-        With `by_host`, too, a page of another host may be among them by chance.
+        Even with `by_host` the result may by chance include a page of another host.
         """
         return self._fingerprints.within(fingerprint ^ self._mask(host), most=most)
 
     def of_digest(self, digest: bytes, host: int) -> list[int]:
-        """Return the pages whose digests begin alike, the earliest first; as in `near`."""
+        """Return the pages with the same first 64 bits of digest, the earliest first; as `near`."""
         return self._digests.rows_of(_head(digest) ^ self._mask(host))
 
     def sharing(self, texts: Iterable[bytes]) -> Mapping[int, int]:
@@ -202,10 +202,10 @@ class PageIndex:
         return self._phrases.sharing(texts)
 
     def follow(self, store: PageStore, *, is_last: bool = False) -> None:
-        """Do what the database has done since, and write tables if enough has changed.
+        """Apply all new changes of the database; write tables if enough has changed.
 
-        `is_last`: before the index is closed. Requires: no transaction is going on. Nothing is
-        changed if the database cannot be read.
+        `is_last`: the index is about to be closed. Requires: no open transaction. If the database
+        cannot be read, the index does not change.
         """
         self.catch_up(store)
         enough = self._saved // _LITTLE if is_last else self._saved // 2 + _LEAST_GROWTH
@@ -213,7 +213,7 @@ class PageIndex:
             self.save(store)
 
     def catch_up(self, reader: PageReader) -> None:
-        """Do what the database has done since it was followed last."""
+        """Apply all changes of the database since the last call."""
         new = reader.rows(_NEW.format(reader.entries), (self._last_page, _AT_ONCE))
         last_page, *_, revision = new[-1] if new else (self._last_page, *reader.rows(_REVISION)[0])
         added, removed = [row[:5] for row in new if row[5]], []
@@ -239,14 +239,14 @@ class PageIndex:
             self.catch_up(reader)
 
     def save(self, store: PageStore) -> None:
-        """Write tables; if that fails, the log says so, and the next opening takes longer.
+        """Write tables; if writing fails, the log says so, and the next opening takes longer.
 
-        Of a store in memory only the log of what was superseded is trimmed.
+        For a store in memory only the SQL table "superseded" is trimmed.
         """
         try:
             if store.directory:
-                # The database first: after a power failure, tables newer than it would hold
-                # numbers that it gives to other pages.
+                # The database first: after a power failure, newer tables would hold numbers that
+                # the database gives to other pages.
                 store.sync()
                 arrays, note = _to_tables(self._fingerprints)
                 digests, digest_note = _to_tables(self._digests, _DIGESTS)
@@ -265,7 +265,7 @@ class PageIndex:
         self._saved, self._changed = len(self._digests), 0
 
     def faults(self, reader: PageReader) -> list[str]:
-        """Compare all entries with the record; say what is wrong. Cost: sorts them."""
+        """Compare all entries with the database; return the differences. Cost: sorts them."""
         try:
             self._fingerprints.check()
             self._digests.check()
@@ -287,7 +287,7 @@ class PageIndex:
         return faults
 
     def _mask(self, host: int) -> int:
-        """Return what the values of a host's entries are held XOR."""
+        """Return the XOR mask of a host's entries."""
         return host_mask(host) if self._by_host else 0
 
     def _values(self, row: _Row) -> list[tuple[HammingIndex, int]]:
@@ -299,7 +299,7 @@ class PageIndex:
         return [(self._fingerprints, fingerprint & MASK ^ mask), of_digest]
 
     def _arrays(self, rows: list[_Row]) -> Iterator[tuple[HammingIndex, Array, Array]]:
-        """Return values and pages of many rows for each index, as `_values` does of one."""
+        """Yield values and pages of many rows for each index, as `_values` does for one row."""
         numbers, fingerprints, hosts, digests, _ = zip(*rows, strict=True)
         pages, masks = np.array(numbers), np.uint64(0)
         if self._by_host:
@@ -313,7 +313,7 @@ class PageIndex:
 def host_masks(hosts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Hash the numbers of hosts, as splitmix64 does (Steele, Lea and Flood 2014).
 
-    Stored in tables: never change it without another note.
+    Stored in tables: a changed hash needs another note in the tables.
     """
     mixed = hosts.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
@@ -341,7 +341,7 @@ def _pairs(index: HammingIndex) -> Array:
 def _to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array], dict[str, Any]]:
     """Compact an index and return its arrays by name, and the note.
 
-    With a prefix to their names the arrays of several indices can be kept together.
+    `prefix`: begins the names, so that one generation can hold the arrays of several indices.
     """
     sealed = index.sealed()
     arrays: dict[str, Array] = {}
@@ -356,7 +356,7 @@ def _from_tables(
     """Return the arrays of one index.
 
     Raises:
-        ValueError, KeyError, TypeError: they cannot be those of an index.
+        ValueError, KeyError, TypeError: the arrays or the note do not describe an index.
     """
     count = sum(name.startswith(f"{prefix}run") for name in arrays)
     return SealedArrays(

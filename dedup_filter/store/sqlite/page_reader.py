@@ -1,14 +1,14 @@
-"""The SQLite database of an index, opened and told from other files -> what is recorded in it.
+"""Opens the SQLite database of an index, refuses other files, and reads the records.
 
-A reader shows the last commit of a process that may be writing at the same time, and a snapshot
-always the same. What writes is a reader, too (`page_store`).
+While another process writes, a reader sees the last commit, and a snapshot always the same commit.
+The writer is a reader, too (`page_store`).
 
-SQLite's application id says that a file is an index, its user version says of which format. A new
-file is written in one transaction: one whose making was interrupted is empty, and is made again.
+SQLite's application id marks a file as an index, and its user version is the format. A new file is
+written in one transaction: if that is interrupted, the file is empty and is made again.
 
 SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text is
-UTF-8, which cannot hold half of a surrogate pair. Texts on the web have some: those are stored as
-bytes, and read by "CAST ... AS TEXT".
+UTF-8, which cannot hold half of a surrogate pair. Texts on the web have lone surrogates: such texts
+are stored as bytes, and read by "CAST ... AS TEXT".
 """
 
 import json
@@ -34,18 +34,18 @@ Self = TypeVar("Self", bound="PageReader")
 
 FORMAT = 8
 APPLICATION = 0x44454455
-"""By which SQLite's files are told from those of other programs: "DEDU"."""
+"""SQLite's application id of an index: "DEDU"."""
 _CACHE_KIB = 65_536
-"""So much of the file is held in memory: the entries of a million pages in one SQL index take
-some 40 MB, and URLs arrive in no order."""
+"""Size of SQLite's page cache: the entries of a million pages in one SQL index take some 40 MB,
+and URLs arrive in no order."""
 _WAIT_SECONDS = 10
-"""How long to wait for another program that has the file locked for a moment."""
+"""Time limit to wait for another program that has the file locked."""
 _CHUNK = 1_000
 
 MASK = 2**64 - 1
 """`signed & MASK` is the unsigned integer with the same 64 bits."""
 COLUMNS = ", ".join(("id", *PageRecord._fields[1:]))
-"""Those of a record, in its order."""
+"""The columns of a record, in the order of its fields."""
 HOST = "CAST((SELECT name FROM hosts WHERE hosts.id = host) AS TEXT)"
 _AS_READ = (
     COLUMNS.replace(" url,", " CAST(url AS TEXT),")
@@ -69,9 +69,9 @@ _SAYINGS = {
     "malformed": f"it is damaged: {_COPY}",
     "not a database": f"it is no SQLite database any more: {_COPY}",
 }
-"""Part of SQLite's message -> what to do. Not its codes: Python 3.10 hides those."""
+"""Part of SQLite's message -> advice. Error codes are not available in Python 3.10."""
 _KINDS = {"is locked": StoreBusy, "malformed": StoreCorrupt, "not a database": StoreCorrupt}
-"""Of these it is a kind of StoreError of its own."""
+"""Part of SQLite's message -> subclass of StoreError, if there is one."""
 
 
 _SCHEMA, _INVARIANTS, _SNAPSHOT = (
@@ -95,13 +95,13 @@ def as_column(text: str) -> str | bytes:
 
 
 class PageReader:
-    """What is recorded of pages; of an index in memory, or in the directory of these files.
+    """Reads the records of an index, in a directory or in memory.
 
     Raises:
         StoreError: by all methods, when SQLite fails.
-        ConfigError: when it is opened: it belongs to another program, or an older version of this
-            package wrote it.
-        StoreTooNew: when it is opened: a newer version of this package wrote it.
+        ConfigError: by opening: the database belongs to another program, or an older version of
+            this package wrote it.
+        StoreTooNew: by opening: a newer version of this package wrote the database.
     """
 
     def __init__(
@@ -112,9 +112,9 @@ class PageReader:
         scheme: Scheme | None = None,
     ) -> None:
         self.directory = directory
-        """None: it is in memory."""
+        """None: the index is in memory."""
         self.entries = "" if directory is None else "INDEXED BY page_entry"
-        """How a statement reads entries of pages without passing over their sketches."""
+        """SQL clause to read the entries of pages without their sketches."""
         try:
             self.connection = sqlite3.connect(
                 uri, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
@@ -145,25 +145,25 @@ class PageReader:
         try:
             return cls(uri, where, "schema_version")
         except StoreError:
-            # In a folder that cannot be written to, SQLite cannot make the log's own index, which
-            # it needs although there is no log. Without a log nobody can be writing.
+            # In a read-only folder SQLite cannot make the shared-memory file of the write-ahead
+            # log, which it needs even if there is no log. Without a log there is no writer.
             if where.log.exists():
                 raise
         return cls(f"{uri}&immutable=1", where, "schema_version")
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        """Read the rows that a statement gives."""
+        """Return the rows of a statement."""
         with self.guarded():
             return self.connection.execute(sql, values).fetchall()
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Read the first value of the first row, None if there is no row."""
+        """Return the first value of the first row, None if there is no row."""
         found = self.rows(sql, values)
         return found[0][0] if found else None
 
     @contextmanager
     def guarded(self) -> Iterator[sqlite3.Connection]:
-        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
+        """On an error of SQLite, roll back and raise the error as a `StoreError`."""
         try:
             yield self.connection
         except sqlite3.Error as error:
@@ -171,12 +171,12 @@ class PageReader:
             raise self._error(error) from error
 
     def url(self, page: int) -> str:
-        """Return the URL of a page. Raises KeyError: there is none."""
+        """Return the URL of a page. Raises KeyError: there is no such page."""
         url: str = self._first("SELECT CAST(url AS TEXT) FROM pages WHERE id = ?", page)[0]
         return url
 
     def urls(self, pages: Sequence[int]) -> dict[int, str]:
-        """Return the URLs of pages by number; those that are not there are left out."""
+        """Return the URLs of pages by number; missing pages are left out."""
         sql = """SELECT id, CAST(url AS TEXT) FROM pages
             WHERE id IN (SELECT value FROM json_each(?))"""
         return dict(self.rows(sql, (json.dumps(pages),)))
@@ -187,21 +187,21 @@ class PageReader:
         return None if found is None else int(found)
 
     def record(self, page: int) -> PageRecord:
-        """Return all that is recorded of a page. Raises KeyError: there is none."""
+        """Return the record of a page. Raises KeyError: there is no such page."""
         return _record(self._first(f"{_RECORD} WHERE id = ?", page))
 
     def records(self, after: int = 0) -> Iterator[PageRecord]:
-        """Yield all records in the order of their numbers, from after a number on."""
+        """Yield the records with numbers above `after`, in the order of their numbers."""
         sql = f"{_RECORD} WHERE id > ? ORDER BY id LIMIT {_CHUNK}"
         while rows := self.rows(sql, (after,)):
             yield from map(_record, rows)
             after = rows[-1][0]
 
     def text(self, page: int) -> str | None:
-        """Return the text that was kept of a page, None if none was.
+        """Return the stored text of a page, None if no text was stored.
 
         Raises:
-            StoreCorrupt: what is there cannot be read.
+            StoreCorrupt: the stored text is damaged.
         """
         packed = self.value("SELECT text FROM texts WHERE page = ?", (page,))
         try:
@@ -212,7 +212,7 @@ class PageReader:
             ) from error
 
     def form(self, page: int) -> bytes | None:
-        """Return the form that was kept of a page: see `records.KEPT_AS_TEXT`. None: none was."""
+        """Return the stored form of a page, see `records.KEPT_AS_TEXT`; None if none was stored."""
         form: bytes | None = self.value("SELECT form FROM forms WHERE page = ?", (page,))
         return form
 
@@ -225,33 +225,33 @@ class PageReader:
         ]
 
     def count(self, *, is_kept: bool | None = None) -> int:
-        """Count the pages kept, or those dropped, or both, pending ones too. Cost: one look-up."""
+        """Count the kept or the dropped pages, or both (None), pending ones too: one look-up."""
         sql = "SELECT sum(pages) FROM counts WHERE is_kept = ifnull(?, is_kept)"
         return int(self.value(sql, (is_kept,)))
 
     def __len__(self) -> int:
-        """Count the pages kept."""
+        """Count the kept pages."""
         return self.count(is_kept=True)
 
     @property
     def last_page(self) -> int:
-        """The highest number that was given to a page."""
+        """The highest page number given so far."""
         return self.value("SELECT seq FROM sqlite_sequence WHERE name = 'pages'") or 0
 
     def noted(self, key: str) -> Any:
-        """Read what an index says of itself: "scheme", "trimmed", "identity"."""
+        """Return a value of the index's metadata: "scheme", "trimmed", "identity"."""
         return self.value("SELECT value FROM meta WHERE key = ?", (key,))
 
     @property
     def scheme(self) -> Scheme:
-        """How the fingerprints were made.
+        """The scheme of the fingerprints.
 
         Raises:
-            StoreCorrupt: it does not say.
+            StoreCorrupt: the index has no readable scheme.
         """
         try:
             return Scheme.from_json(self.noted("scheme"))
-        except (TypeError, ValueError):  # there is none, or it is no JSON object
+        except (TypeError, ValueError):  # no scheme, or no JSON object
             raise StoreCorrupt(
                 f"{self} does not say how its fingerprints were made: {_COPY}"
             ) from None
@@ -262,11 +262,11 @@ class PageReader:
         return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
 
     def check(self) -> None:
-        """Verify what SQLite can tell, and what the schema promises beyond that. Reads everything.
+        """Run SQLite's integrity check, and verify `invariants.sql`. Cost: reads everything.
 
         Raises:
             StoreCorrupt: the file is damaged.
-            AssertionError: its parts do not agree.
+            AssertionError: an invariant is broken.
         """
         report = self.value("PRAGMA integrity_check(1)")
         if report != "ok":
@@ -276,7 +276,7 @@ class PageReader:
         assert not faults, faults[0][0]
 
     def close(self) -> None:
-        """Let go of the file; the second time this does nothing."""
+        """Close the file; a second call does nothing."""
         self.connection.close()
 
     def __enter__(self: Self) -> Self:
@@ -325,7 +325,7 @@ class PageReader:
                 self.connection.execute("ROLLBACK")
 
     def _error(self, error: sqlite3.Error) -> StoreError:
-        """Make one sentence for the user of what SQLite reports."""
+        """Return SQLite's error as one sentence for the user."""
         report = str(error).lower()
         for saying, sentence in _SAYINGS.items():
             if saying in report:
@@ -334,13 +334,13 @@ class PageReader:
 
 
 class Snapshot(PageReader):
-    """An index at one moment, as the next opening would find it: without pages that are pending.
+    """An index at one moment, as the next writer would leave it: without pending pages.
 
-    Everything is read within one transaction of SQLite, so what a writer does meanwhile is not
-    seen. Until the snapshot is closed, SQLite cannot move the writer's log into its file, and the
-    log grows. Temporary views have the names of the tables and show what opening for writing would
-    leave of them. Entries are read from the tables themselves: an index has those of pending pages,
-    too.
+    Everything is read in one transaction of SQLite, so later changes by a writer are not seen.
+    Until the snapshot is closed, SQLite cannot move the writer's log into the file, and the log
+    grows. Temporary views hide the tables of the same names, and leave out pending pages and their
+    duplicates. Entries are read from the tables themselves and filtered, because the SQL index also
+    has the entries of pending pages.
     """
 
     def __init__(self, uri: str, directory: IndexDirectory | None, *pragmas: str) -> None:
@@ -349,7 +349,7 @@ class Snapshot(PageReader):
             connection.executescript(_SNAPSHOT)
 
     def url_of_original(self, record: PageRecord) -> str | None:
-        """Return the URL of the page that one repeats; None if it repeats none, or that is gone."""
+        """Return the URL of a page's original; None if there is none, or if it is gone."""
         sql = "SELECT CAST(url AS TEXT) FROM pages WHERE id = ?"
         url: str | None = self.value(sql, (record.original,))
         return url
@@ -357,15 +357,15 @@ class Snapshot(PageReader):
     def entries_after(
         self, page: int, most: int
     ) -> list[tuple[int, int, int | None, bytes, bytes]]:
-        """Return number, is_kept, signed fingerprint, digest and keys of the next pages."""
+        """Return number, is_kept, signed fingerprint, digest and keys of the pages after one."""
         sql = f"""SELECT id, is_kept, fingerprint, digest, keys FROM main.pages {self.entries}
             WHERE id > ? AND id NOT IN (SELECT id FROM temp.gone) ORDER BY id LIMIT ?"""  # noqa: S608
         return self.rows(sql, (page, most))
 
     def repeats(self) -> list[tuple[int, int, int]]:
-        """Return number, number of the original, and distance of each page that was dropped.
+        """Return number, number of the original, and distance of each dropped page.
 
-        An original that is gone is left out.
+        Pages whose original is gone are left out.
         """
         return self.rows(
             """SELECT id, original, ifnull(distance, 0) FROM pages
@@ -373,14 +373,14 @@ class Snapshot(PageReader):
         )
 
     def kept_at_url(self, url: str) -> list[int]:
-        """Find the kept pages at a URL, however it is spelt, the earliest first.
+        """Return the kept pages at a URL in any spelling, the earliest first.
 
-        Cost: passes over an entry of each page, 0.1 s for a million.
+        Cost: scans an entry of each page, 0.1 s for a million.
         """
         return self._at_url(url, is_kept=True)
 
     def dropped_at_url(self, url: str) -> list[int]:
-        """Find the pages at a URL that repeat others, in the same way at the same cost."""
+        """Return the dropped pages at a URL, in the same way and at the same cost."""
         return self._at_url(url, is_kept=False)
 
     def _at_url(self, url: str, *, is_kept: bool) -> list[int]:
@@ -390,17 +390,17 @@ class Snapshot(PageReader):
         return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
 
     def without_text(self) -> int:
-        """Count the pages of which no text was kept."""
+        """Count the pages without a stored text."""
         sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM texts)"
         return int(self.value(sql))
 
     def without_form(self) -> int:
-        """Count the pages that were not kept as they were taken apart."""
+        """Count the pages without a stored form."""
         sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM forms)"
         return int(self.value(sql))
 
     def with_text(self) -> set[int]:
-        """Return the numbers of the pages of which the text was kept."""
+        """Return the numbers of the pages with a stored text."""
         return {page for (page,) in self.rows("SELECT page FROM texts")}
 
 
@@ -418,13 +418,13 @@ def _unsigned(bits: int | None) -> int | None:
 
 
 def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Count what an index holds, in all and by crawl; another process may be writing to it.
+    """Count the pages of an index, in all and by crawl; another process may be writing to it.
 
-    A record tells in which crawl its page was seen first and last, and what was said of it then. So
-    a page that is seen again counts as revisited for the latest crawl only. A repeat is recorded
-    each time that it comes. Of the kept pages of a crawl, those are counted that no earlier crawl
-    has seen, those that no later one has, and of these, those that an earlier one has, too. Pending
-    pages are only among the outcomes.
+    A record has the first and the last crawl that saw its page, and the outcome in the last one. So
+    a page that is seen again counts as revisited for the latest crawl only. Each occurrence of a
+    duplicate has its own record. For each crawl, the kept pages first seen in it are counted, the
+    kept pages last seen in it, and the latter pages that an earlier crawl saw too (revisited).
+    Pending pages count only in the outcomes.
 
     Cost: reads all pages, half a kilobyte each.
     """

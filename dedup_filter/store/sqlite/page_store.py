@@ -1,29 +1,29 @@
-"""The records of pages, written: one SQLite database in a file, or the same in memory.
+"""Writes the records of pages: to one SQLite database, in a file or in memory.
 
-    insert (pending)  ->  commit    it stays for good
-                      ->  release   as if it had never been
+    insert (pending)  ->  commit    the page stays
+                      ->  release   the page is deleted
 
-    transaction   one or more statements: whole, or not at all
+    transaction   one or more statements: all or none
     group         transactions of some 200 statements, about 64 pages, which SQLite commits as one:
                   a commit costs more than the transactions themselves (docs/decisions/0004)
-    flush         write the frames of hosts that have changed, and commit the group; from here on
-                  it outlives this process
+    flush         write the changed frames of hosts, and commit the group; from here on it outlives
+                  this process
 
-On a full or failing disk SQLite gives up everything since its last commit. So the statements of the
-group are kept in memory, and are executed again before the next access: a fault costs the
-transaction that met it and no other. They give the same rows again, because statements depend on
-nothing but earlier ones.
+On a full or failing disk SQLite rolls back everything since its last commit. So the statements of
+the group are kept in memory, and are executed again before the next access: a fault undoes only the
+transaction in which it occurs. Executed again, the statements give the same rows, because they
+depend only on earlier statements.
 
 Write-ahead log: readers see the last commit while the writer writes, and a killed writer leaves a
-whole file. SQLite does not wait for the disk ("synchronous = NORMAL"): after a power failure the
-last groups may be gone, and what is there is whole. `sync` waits.
+consistent file. SQLite does not wait for the disk ("synchronous = NORMAL"): after a power failure
+the last groups may be lost, but the file is consistent. `sync` waits.
 
-A page seen again in a later crawl ("revisit") is pending as a page of its own. Its commit
-gives what was measured of it to the record of the page it revisits, whose number stays; its
-release leaves that one as it was.
+A page seen again in a later crawl ("revisit") is pending as a page of its own. Its commit moves its
+measures into the record of the revisited page, whose number stays. Its release does not change the
+revisited page.
 
-Numbers of pages are given in order, from 1, and never again after they are gone. One thread at a
-time. Cost of a page: see `benchmarks/store.py`; 487 bytes on disk.
+Page numbers are given in order, from 1, and never reused. One thread at a time. Cost of a page: see
+`benchmarks/store.py`; 487 bytes on disk.
 """
 
 import json
@@ -56,15 +56,15 @@ if TYPE_CHECKING:
 
 BOOKMARK = "bookmark"
 _FULL_GROUP = 200
-"""Statements. With more, the time for a transaction hardly falls, and more would be lost with the
-process."""
+"""Statements in a group. A larger group hardly saves time, and a killed process would lose more
+pages."""
 _LOG_PAGES = 8_192
-"""The log is moved into the file when it has so many pages, 32 MB. A page of an SQL index that is
+"""Size of the log, 32 MB, at which it is moved into the file. A page of an SQL index that is
 written many times in the meantime is moved once."""
 _MOST_HOSTS = 100_000
-"""Numbers that are remembered, 8 MB; a crawl comes back to a host within so many others."""
+"""Host numbers held in memory, 8 MB; a crawl mostly returns to a host before this many others."""
 _MOST_REVISITED = 10_000
-"""Revisits committed last, of which somebody may still ask: no more are under way at a time."""
+"""Latest committed revisits whose fate can be read: fewer pages are being processed at a time."""
 
 _PLACES = ", ".join("?" for _ in COLUMNS.split(","))
 _INSERT = f"INSERT INTO pages ({COLUMNS}, is_kept, url_key) VALUES ({_PLACES}, ?, ?)"  # noqa: S608
@@ -74,21 +74,21 @@ _STORED = f"""SELECT id, {HOST}, crawl, url_key, digest, fingerprint, CAST(h1 AS
 
 
 class Stored(NamedTuple):
-    """What tells whether another page repeats a stored one."""
+    """The fields of a stored page that other pages are compared with."""
 
     host: str
     sketch: bytes
     headline: Headline
     page: int
     crawl: int
-    """The last one that it was seen in."""
+    """The last crawl that saw the page."""
     url_key: int
     digest: bytes
     fingerprint: int | None
 
 
 class PageStore(PageReader):
-    """Reads and writes what is recorded of pages; what is not flushed yet is read, too.
+    """Reads and writes the records of pages; reads include records that are not flushed yet.
 
     Raises:
         StoreError: by all methods, when the file cannot be read or written.
@@ -98,31 +98,31 @@ class PageStore(PageReader):
         self, uri: str, directory: IndexDirectory | None, *pragmas: str, scheme: Scheme
     ) -> None:
         self.crawl = 0
-        """The number of the crawl that is going on; 0: none was started here."""
+        """The number of the current crawl; 0: no crawl was started here."""
         self._lock: OwnerLock | None = None
         self._is_closed = False
         self._group: list[tuple[str, Sequence[Any]]] = []
         """Statements that SQLite has not committed yet."""
         self._is_writing = False
-        """Whether a transaction is going on."""
+        """Whether a transaction is open."""
         self._hosts: dict[str, int] = {}
-        """Numbers of hosts; forgotten when a transaction is undone, as it may have given some."""
+        """Host -> number; cleared when a transaction is undone, because it may have added hosts."""
         self._revisited: dict[int, int] = {}
-        """Numbers of revisits that were committed -> the pages that they have become."""
+        """Number of a committed revisit -> number of the page that it revisited."""
         self.gone: list[int] = []
-        """Pages that were deleted; for who follows them to take note of, and to clear."""
+        """Pages that were deleted; the owner reads and clears this list."""
         self.hosts_gone: list[str] = []
-        """Hosts and sites whose frames were deleted; to clear, too."""
+        """Hosts and sites whose frames were deleted; the owner reads and clears this list."""
         self.changed_frames: dict[str, ChangedHost] = {}
-        """By name, the hosts and sites whose frames are to be written with the group."""
+        """Name -> host or site whose frame is to be written with the group."""
         self.bookmark: Callable[[], str] | None = None
-        """What is noted under `BOOKMARK` with each commit; if it fails, so does the commit."""
+        """Returns the value stored as `BOOKMARK` by each commit; if it raises, the commit fails."""
         super().__init__(uri, directory, *pragmas, scheme=scheme)
 
     @classmethod
     def in_memory(cls, scheme: Scheme) -> "PageStore":
-        """Make a store that is gone when it is closed, or when nobody has it any more."""
-        # Of smaller pages a tenth is left over at their ends; and no copy of the entries is needed.
+        """Make a store in memory, freed when it is closed or no longer referenced."""
+        # Smaller pages waste a tenth of their room; and no second copy of the entries is needed.
         store = cls(":memory:", None, "page_size = 16384", scheme=scheme)
         store.rows("DROP INDEX page_entry")
         weakref.finalize(store, store.connection.close)
@@ -135,10 +135,10 @@ class PageStore(PageReader):
         Pages that a dead process left pending are released.
 
         Raises:
-            ConfigError: something else is in the folder, or at its path.
+            ConfigError: the folder has other files, or its path is a file.
             StoreBusy: another process writes to the index.
-            SchemeMismatch: its fingerprints were made in another way.
-            StoreTooNew, StoreCorrupt, StoreError: it cannot be read, or not be written to.
+            SchemeMismatch: the fingerprints of the index have another scheme.
+            StoreTooNew, StoreCorrupt, StoreError: the index cannot be read or written.
         """
         files = IndexDirectory(directory)
         files.prepare()
@@ -157,7 +157,7 @@ class PageStore(PageReader):
             undo.callback(store.connection.close)
             scheme.require(store.scheme, str(files))
             with store.transaction():
-                # Left to itself, SQLite passes over all pages in the order of their numbers.
+                # Without INDEXED BY, SQLite scans all pages in the order of their numbers.
                 pending = "FROM pages INDEXED BY page_pending WHERE is_pending ORDER BY id"
                 for (page,) in store.rows(f"SELECT id {pending}"):
                     store.release(page)
@@ -167,7 +167,7 @@ class PageStore(PageReader):
         return store
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        """Read the rows that a statement gives."""
+        """Return the rows of a statement."""
         try:
             if self._group and not self.connection.in_transaction:
                 self._begin()
@@ -176,9 +176,9 @@ class PageStore(PageReader):
             raise self._error(error) from error
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Execute a statement, in a transaction; return the number of the row inserted last.
+        """Execute a statement in a transaction; return the number of the row inserted last.
 
-        The values must not be altered afterwards.
+        Requires: the caller does not change the values afterwards.
         """
         if not self._is_writing:
             with self.transaction():
@@ -192,10 +192,10 @@ class PageStore(PageReader):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all that is written within, or nothing.
+        """Write all statements of the block, or none.
 
-        A transaction inside another one is a part of that: an error that leaves it must leave the
-        whole, too.
+        A nested transaction is part of the outer one: an error that leaves the inner block must
+        leave the outer block, too.
         """
         if self._is_writing:
             yield
@@ -218,7 +218,7 @@ class PageStore(PageReader):
     def flush(self) -> None:
         """Commit the group: everything written so far outlives this process.
 
-        Requires: no transaction is going on; half of it would stay.
+        Requires: no open transaction, because half of it would be committed.
         """
         assert not self._is_writing, "a transaction is going on"
         with self.guarded() as connection:
@@ -236,7 +236,7 @@ class PageStore(PageReader):
         self.changed_frames.clear()
 
     def sync(self) -> None:
-        """Flush, and return when everything is on disk: it outlives a power failure.
+        """Flush, and wait until everything is on disk: it outlives a power failure.
 
         A commit with "synchronous = FULL" waits until the write-ahead log is on disk, with all
         earlier commits in it. Unlike a checkpoint, it does not wait for processes that read.
@@ -244,14 +244,14 @@ class PageStore(PageReader):
         self.flush()
         self.rows("PRAGMA synchronous = FULL")
         try:
-            # Nothing is committed unless something is written: the same number again.
+            # SQLite skips a commit without writes, so the same number is written again.
             self.write(f"PRAGMA user_version = {FORMAT}")
             self.flush()
         finally:
             self.rows("PRAGMA synchronous = NORMAL")
 
     def host(self, name: str) -> int:
-        """Return the number of a host; it gets one if it has none."""
+        """Return the number of a host; a new host gets a number."""
         number = self._hosts.get(name)
         if number is None:
             column = (as_column(name),)
@@ -263,28 +263,28 @@ class PageStore(PageReader):
         return number
 
     def write_frame(self, host: str, record: bytes) -> None:
-        """Write the frame of a host, as if it were counted now."""
+        """Write the frame of a host, with the present as the time of its last counted page."""
         with self.transaction():
             for statement in _frame_written(host, int(now()), record):
                 self.write(*statement)
 
     def at_url(self, url: str) -> list[int]:
-        """Find all pages at a URL, however it is spelt, the earliest first.
+        """Return all pages at a URL in any spelling, the earliest first.
 
-        Cost: passes over an entry of each page, 0.1 s for a million.
+        Cost: scans an entry of each page, 0.1 s for a million.
         """
         sql = f"SELECT id FROM pages {self.entries} WHERE url_key = ? ORDER BY id"  # noqa: S608
         found = self.rows(sql, (signed(url_key(url)),))
         return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
 
     def stored(self, pages: Sequence[int]) -> list[Stored]:
-        """Return what tells which of some pages another repeats, in their order.
+        """Return the fields of pages for the comparison with another page, in the order given.
 
-        Cost: 4 us and 2 us a page. Raises KeyError: there is no such page.
+        Cost: 4 us plus 2 us a page. Raises KeyError: there is no such page.
         """
         if not pages:
             return []
-        # A statement for each power of two: one for each count would be prepared anew each time.
+        # One statement for each power of two: with one for each count, SQLite would prepare most.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
         rows = self.rows(f"{_STORED} WHERE id IN ({', '.join('?' * places)})", asked)
@@ -296,18 +296,18 @@ class PageStore(PageReader):
         return [found[page] for page in pages]
 
     def index_urls(self, *, is_wanted: bool) -> None:
-        """Let `kept_at` find pages by URL, or stop keeping what it needs for that.
+        """Make the SQL index that `kept_at` needs, or drop it.
 
-        Cost: passes over all pages if that changes; then some 20 bytes a page, in no order.
+        Cost: a new index scans all pages; then some 20 bytes a page, written in no order.
         """
         sql = "CREATE INDEX IF NOT EXISTS page_url ON pages (url_key) WHERE is_kept"
         self.write(sql if is_wanted else "DROP INDEX IF EXISTS page_url")
         self.flush()
 
     def kept_at(self, key: int, most: int) -> list[int]:
-        """Return the last pages at a URL that are kept or pending.
+        """Return the latest `most` pages at a URL that are kept or pending.
 
-        Those without a fingerprint are left out. Requires: `index_urls`. Cost: 10 us.
+        Pages without a fingerprint are left out. Requires: `index_urls`. Cost: 10 us.
         """
         found = self.rows(
             """SELECT id FROM pages INDEXED BY page_url
@@ -317,9 +317,9 @@ class PageStore(PageReader):
         return [page for (page,) in found]
 
     def oldest(self, most: int, *, is_kept: bool, before: float = 2**63 - 1) -> list[int]:
-        """Return so many of the pages not seen for longest, of those kept or those dropped.
+        """Return up to `most` least recently seen pages, among the kept or the dropped pages.
 
-        Pending pages are left out, and those last seen at a Unix second or later.
+        Pending pages are left out, and pages last seen at or after `before`, in Unix seconds.
         """
         found = self.rows(
             """SELECT id FROM pages WHERE is_kept = ? AND last_seen < ? AND NOT is_pending
@@ -331,9 +331,9 @@ class PageStore(PageReader):
     def start_crawl(
         self, moment: int, name: str | None = None, options: Mapping[str, Any] | None = None
     ) -> int:
-        """Begin a crawl, or go on with the one of this name; return its number.
+        """Begin a crawl, or resume the crawl of this name; return its number.
 
-        `options`, plain JSON: by which its pages are judged from now on.
+        `options`: plain JSON, the options that judge its pages from now on.
         """
         self.crawl = self.restore_crawl(Crawl(0, name, moment, None))
         sql = "UPDATE crawls SET ended = NULL, options = ? WHERE id = ?"
@@ -342,13 +342,13 @@ class PageStore(PageReader):
         return self.crawl
 
     def end_crawl(self, moment: int) -> None:
-        """Note when the crawl that is going on was over; with none this does nothing."""
+        """Record when the current crawl ended; without a crawl do nothing."""
         self.write("UPDATE crawls SET ended = ? WHERE id = ?", (moment, self.crawl))
 
     def insert(self, record: PageRecord, text: str | None = None, form: bytes | None = None) -> int:
-        """Record a page; return its number, which is the record's own or the next.
+        """Record a page; return its number: the record's own, or the next if that is 0.
 
-        `text` and `form` are kept of it if they are given.
+        `text` and `form` are stored with the page if they are given.
         """
         is_kept = record.is_kept
         with self.transaction():
@@ -364,7 +364,7 @@ class PageStore(PageReader):
         return page
 
     def commit(self, page: int) -> None:
-        """Keep a pending page for good; one that is not pending is left as it is."""
+        """Commit a pending page; do nothing for any other."""
         found = self.rows(
             """SELECT (SELECT id FROM pages AS older
                 WHERE older.id = pages.original AND pages.outcome = 'revisit' AND older.is_kept)
@@ -379,16 +379,16 @@ class PageStore(PageReader):
                     self.write("UPDATE pages SET is_pending = 0 WHERE id = ?", (page,))
 
     def release(self, page: int) -> None:
-        """Forget a pending page and the pages dropped for it; others are left as they are."""
+        """Forget a pending page and its duplicates; do nothing for any other."""
         if self.fate(page) == "pending":
             sql = "SELECT id FROM pages WHERE original = ? AND NOT is_kept"
             repeats = [repeat for (repeat,) in self.rows(sql, (page,))]
             self.delete([page, *repeats])
 
     def replace(self, page: int, measures: Mapping[str, Any], text: str | None = None) -> None:
-        """Give a page other measures, and another text if one is kept of it.
+        """Replace the measures of a page, and its text if one is stored.
 
-        A page that is gone stays gone.
+        If the page is gone, do nothing.
         """
         if self.value("SELECT 1 FROM pages WHERE id = ?", (page,)):
             with self.transaction():
@@ -397,7 +397,7 @@ class PageStore(PageReader):
                     self.write("UPDATE texts SET text = ? WHERE page = ?", (_packed(text), page))
 
     def delete(self, pages: Iterable[int]) -> None:
-        """Forget pages for good, with all that is kept of them. Those that are gone are left so."""
+        """Delete pages with their texts and forms; ignore pages that are gone."""
         with self.transaction():
             for page in pages:
                 self.write("DELETE FROM pages WHERE id = ?", (page,))
@@ -405,9 +405,9 @@ class PageStore(PageReader):
                 self.gone.append(page)
 
     def trim_frames(self) -> None:
-        """Delete the frames of hosts and sites that were counted last before any page was seen.
+        """Delete the frames whose last page was counted before the oldest page was last seen.
 
-        No page that counts in them is left. Cost: 10 us, and 20 for each that is deleted.
+        All pages counted in these frames are gone. Cost: 10 us, plus 20 us for each frame.
         """
         oldest = [
             self.value("SELECT min(last_seen) FROM pages WHERE is_kept = ?", (is_kept,))
@@ -426,7 +426,7 @@ class PageStore(PageReader):
             self.hosts_gone += gone
 
     def fate(self, page: int) -> Fate:
-        """Tell what has become of a page; a revisit that is committed is the page it revisits."""
+        """Return the fate of a page; a committed revisit has the fate of the page it revisits."""
         sql = "SELECT CASE WHEN is_pending THEN 'pending' ELSE 'kept' END FROM pages WHERE id = ?"
         found: Fate | None = self.value(sql, (page,))
         if found is None and page in self._revisited:
@@ -434,10 +434,10 @@ class PageStore(PageReader):
         return found or "gone"
 
     def restore_crawl(self, crawl: Crawl) -> int:
-        """Record a crawl, of another index or a new one; return its number here.
+        """Record a new crawl or a crawl of another index; return its number here.
 
-        It keeps its number if that is free. One that is here already, by its name or else by its
-        number and start, is that one.
+        If a crawl with the same name, or without names the same number and start, is already here,
+        its number is returned. Otherwise the crawl keeps its number if the number is free.
         """
         number, name, started, ended, options = crawl
         column = None if name is None else as_column(name)
@@ -457,22 +457,22 @@ class PageStore(PageReader):
     def restore(
         self, record: PageRecord, text: str | None = None, form: bytes | None = None
     ) -> int:
-        """Put the record of a page that is not pending back; return its number here.
+        """Restore the record of a page that is not pending; return its number here.
 
-        That is its own, or the next that is free if others were given since.
+        The number is the record's own, or the next free one if a number as high was given already.
         """
         return self.insert(record._replace(page=max(record.page, self.last_page + 1)), text, form)
 
     def trim(self, revision: int) -> None:
-        """Forget what was superseded up to a revision: tables written there know it."""
+        """Delete superseded entries up to a revision, which the tables on disk include."""
         with self.transaction():
             self.write("DELETE FROM superseded WHERE revision <= ?", (revision,))
             self.write("UPDATE meta SET value = ? WHERE key = 'trimmed'", (str(revision),))
 
     def vacuum(self) -> None:
-        """Write the file anew without the room that forgotten pages have left in it.
+        """Rewrite the file without the free room that deleted pages have left.
 
-        Cost: reads and writes everything; takes as much room again while it lasts.
+        Cost: reads and writes everything; needs as much disk space again while it runs.
         """
         self.flush()
         with self.guarded() as connection:
@@ -480,10 +480,10 @@ class PageStore(PageReader):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
-        """Flush, and let go of the file; the second time this does nothing.
+        """Flush and close the file; a second call does nothing.
 
         Raises:
-            StoreError: what was not flushed could not be written, and is lost.
+            StoreError: the last group could not be written, and is lost.
         """
         if self._is_closed:
             return
@@ -496,7 +496,7 @@ class PageStore(PageReader):
                 self._lock.release()
 
     def _begin(self) -> None:
-        """Let SQLite be in a transaction that holds the whole group."""
+        """Open a transaction of SQLite, if none is open, and execute the group in it again."""
         try:
             if not self.connection.in_transaction:
                 self.connection.execute("BEGIN IMMEDIATE")
@@ -507,7 +507,7 @@ class PageStore(PageReader):
             raise self._error(error) from error
 
     def _renew(self, page: int, newer: int) -> None:
-        """Give a page what was measured when it was visited again; its number and URL stay."""
+        """Give a page the measures of its revisit `newer`; the page's number and URL stay."""
         old, new = self.record(page), self.record(newer)
         renewed = new._replace(
             page=page,
@@ -521,7 +521,7 @@ class PageStore(PageReader):
         )
         self._write(renewed)
         self.write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
-        # Of the page as it was; what was kept of it as it is now takes that place.
+        # The text and the form of the revisit replace those from the earlier visit.
         self.write("DELETE FROM texts WHERE page = ?", (page,))
         self.write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
         self.write("DELETE FROM forms WHERE page = ?", (page,))
@@ -535,7 +535,7 @@ class PageStore(PageReader):
         self.write(_UPDATE, (*self._row(record), record.page))
 
     def _row(self, record: PageRecord) -> tuple[Any, ...]:
-        """Write a record as a row of `COLUMNS`."""
+        """Return a record as a row of `COLUMNS`."""
         page, url, host, digest, fingerprint, *plain, h1, title, canonical_key, keys = record
         return (
             page or None,
@@ -552,7 +552,7 @@ class PageStore(PageReader):
 
 
 def _frame_written(host: str, counted: int, record: bytes) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Yield the statements that write the frame of a host, or of a site, which has no page."""
+    """Yield the statements that write the frame of a host, or of a site, whose name may be new."""
     name = as_column(host)
     yield "INSERT OR IGNORE INTO hosts (name) VALUES (?)", (name,)
     sql = "REPLACE INTO host_frames SELECT id, ?, ? FROM hosts WHERE name = ?"

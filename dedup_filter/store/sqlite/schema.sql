@@ -4,15 +4,15 @@
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL              -- scheme: JSON; trimmed: a revision; identity;
-                                     -- bookmark: of who fills the index, if they have one
+                                     -- bookmark: set by the program that fills the index
 ) WITHOUT ROWID;
 
 CREATE TABLE crawls (
     id      INTEGER PRIMARY KEY,
-    name    TEXT UNIQUE,             -- NULL: nobody will resume it
+    name    TEXT UNIQUE,             -- NULL: the crawl cannot be resumed
     started INTEGER NOT NULL,
-    ended   INTEGER,                 -- NULL: it runs, or was killed
-    options TEXT                     -- JSON: by which its pages were judged; NULL: not known
+    ended   INTEGER,                 -- NULL: the crawl runs, or was killed
+    options TEXT                     -- JSON: options for judging its pages; NULL: not known
 );
 
 CREATE TABLE hosts (
@@ -20,16 +20,16 @@ CREATE TABLE hosts (
     name TEXT NOT NULL UNIQUE
 );
 
--- AUTOINCREMENT: the number of a page that is gone is never given to another.
+-- AUTOINCREMENT: the number of a deleted page is never reused.
 CREATE TABLE pages (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    is_pending  INTEGER NOT NULL,    -- 1: its item has not gone through yet
-    is_kept     INTEGER NOT NULL,    -- 1: later pages are compared with it
+    is_pending  INTEGER NOT NULL,    -- 1: not committed yet
+    is_kept     INTEGER NOT NULL,    -- 1: later pages are compared with this page
     host        INTEGER NOT NULL REFERENCES hosts (id),
     url         TEXT NOT NULL,
     url_key     INTEGER NOT NULL,    -- of the canonical URL, signed
     digest      BLOB NOT NULL,
-    fingerprint INTEGER,             -- signed; NULL: too short to be near anything
+    fingerprint INTEGER,             -- signed; NULL: too short for near duplicates
     words       INTEGER NOT NULL,
     language    TEXT,
     first_seen  INTEGER NOT NULL,
@@ -38,22 +38,22 @@ CREATE TABLE pages (
     crawl       INTEGER NOT NULL REFERENCES crawls (id),
     outcome     TEXT NOT NULL,
     reason      TEXT,
-    original    INTEGER,             -- a page that may be gone by now
+    original    INTEGER,             -- number of a page, which may be deleted by now
     distance    INTEGER,
     similarity  REAL,
-    h1          TEXT NOT NULL,       -- '' if there is none; so is the title
-    title       TEXT NOT NULL,
-    canonical_key INTEGER,           -- url_key of what a kept page names as its canonical URL;
-                                     -- NULL: its own, or none
+    h1          TEXT NOT NULL,       -- '' if the page has none
+    title       TEXT NOT NULL,       -- '' if the page has none
+    canonical_key INTEGER,           -- url_key of the canonical URL that a kept page names;
+                                     -- NULL: the page's own URL, or none
     keys        BLOB NOT NULL,       -- of phrases: 32 bytes, or none
-    sketch      BLOB NOT NULL        -- last: a row is read up to what is asked for
+    sketch      BLOB NOT NULL        -- last: SQLite reads a row up to the last wanted column
 );
 
 CREATE INDEX page_age      ON pages (is_kept, last_seen);
 CREATE INDEX page_pending  ON pages (is_pending) WHERE is_pending;
 CREATE INDEX page_original ON pages (original) WHERE original IS NOT NULL;
--- What is read of all pages at once, without passing over their sketches: it grows at its end
--- only. An SQL index of url_key or digest would cost as much as all the rest of a page together.
+-- Covering index to read the entries of all pages without their sketches: new rows go to its end.
+-- An index on url_key or digest would cost as much as all the rest of a page together.
 CREATE INDEX page_entry    ON pages (id, is_kept, fingerprint, host, url_key, digest, keys);
 
 CREATE TABLE texts (
@@ -63,23 +63,23 @@ CREATE TABLE texts (
 
 CREATE TABLE forms (
     page INTEGER PRIMARY KEY,
-    form BLOB NOT NULL               -- the page as it was taken apart; empty: it was given as
-                                     -- text, and that is in texts
+    form BLOB NOT NULL               -- the parsed page; empty: the page was given as plain
+                                     -- text, which is in texts
 );
 
--- To count ten million rows takes seconds. Whoever inserts a page adds it here too: a trigger would
--- make that a third slower. Pages that are deleted are subtracted by a trigger.
+-- Counting ten million rows takes seconds. Code that inserts a page adds it here too, because a
+-- trigger would make inserts a third slower. A trigger subtracts deleted pages.
 CREATE TABLE counts (
     is_kept INTEGER PRIMARY KEY,
     pages   INTEGER NOT NULL
 );
 INSERT INTO counts VALUES (0, 0), (1, 0);
 
--- What tables written at an earlier revision still hold though it is no longer so.
+-- Earlier entries of pages whose entries changed: tables saved before the revision hold them.
 CREATE TABLE superseded (
     revision    INTEGER PRIMARY KEY AUTOINCREMENT,
     page        INTEGER NOT NULL,
-    fingerprint INTEGER,             -- NULL: those of fingerprints hold nothing of the page
+    fingerprint INTEGER,             -- NULL: tables of fingerprints do not have the page
     host        INTEGER NOT NULL,
     digest      BLOB,
     keys        BLOB
@@ -103,7 +103,7 @@ BEGIN
         VALUES (OLD.id, OLD.fingerprint, OLD.host, OLD.digest, OLD.keys);
 END;
 
--- What the pages of each host, or of a site, have shown.
+-- The frame of each host or site: the counted blocks of its pages.
 CREATE TABLE host_frames (
     host    INTEGER PRIMARY KEY,
     counted INTEGER NOT NULL,        -- when a page was counted last
@@ -114,7 +114,7 @@ CREATE INDEX frame_age ON host_frames (counted);
 CREATE TABLE provisional_pages (
     page INTEGER PRIMARY KEY,
     host INTEGER NOT NULL,
-    note BLOB NOT NULL,              -- what is known of it by now
-    form BLOB NOT NULL               -- the page as it was taken apart; last, as it is large
+    note BLOB NOT NULL,              -- current number of pages of its template; its new blocks
+    form BLOB NOT NULL               -- the parsed page; last, because it is large
 );
 CREATE INDEX provisional_host ON provisional_pages (host);

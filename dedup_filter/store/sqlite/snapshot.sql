@@ -1,10 +1,10 @@
--- An index as the next opening for writing would find it: without pages that are pending. Temporary
--- views have the names of the tables; the transaction is that of the connection, which only reads.
+-- An index as the next opening for writing would leave it: without pending pages. Temporary views
+-- hide the tables of the same names. The connection only reads, all in this transaction.
 
 PRAGMA temp_store = MEMORY;
 BEGIN;
 
--- What is dropped for a page goes with it. A key, because every read looks numbers up.
+-- The duplicates of a pending page go with it. A primary key, because every read looks numbers up.
 CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY);
 INSERT INTO gone
     SELECT id FROM main.pages WHERE is_pending UNION

@@ -1,9 +1,9 @@
 """Index and store as one: profiles of pages in, verdicts out (see `comparison.look_ups`).
 
-What a page was kept with can be replaced when more is known of its host (`judging`).
+The profile of a kept page can be replaced when more is known of its host (`judging`).
 
-On disk every page with text is recorded; in memory only those that are kept or pending, as nobody
-could read of the others later. The index follows the store whenever it is asked.
+On disk every page with text is recorded. In memory only kept and pending pages are recorded,
+because records of dropped pages could not be read later. Each look-up first updates the index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,40 +23,40 @@ from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.text.page_url import Place
 
 _MOST_AT_URL = 4
-"""Pages at one URL, of several crawls, that are compared with one that names it as canonical."""
+"""Most pages at one URL, from several crawls, to compare with a page that names it canonical."""
 _MOST_AT_ONCE = 256
 _BATCHES = 100
-"""An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""
+"""A full index forgets a hundredth of `max_pages` at once, but at most `_MOST_AT_ONCE` pages."""
 
 
 class SqlitePages:
-    """The pages that later ones may repeat. `RedisPages` has the same members.
+    """The pages that later pages may repeat. `RedisPages` has the same members.
 
     Raises:
-        StoreError: by all methods, when the store cannot be read or written; then nothing is
-            changed.
+        StoreError: by all methods, when the store cannot be read or written; nothing has changed
+            then.
     """
 
     is_shared = False
     """Whether other processes keep pages in the same index, so that calls wait for a server."""
     exchange: FrameExchange | None = None
-    """By which processes share what hosts have shown; None: no other process counts it."""
+    """The exchange of frame updates; None: no other process counts frames."""
 
     def __init__(self, config: FilterConfig, store: PageStore) -> None:
         self._config = config
         self.store = store
         self._is_durable = store.directory is not None
-        """Whether what is recorded outlives this process."""
+        """Whether records outlive this process."""
         self.frames = FrameStore(store) if self._is_durable else None
-        """Where frames are kept that outlive this process; None: nowhere."""
+        """The store of frames that outlive this process; None: none do."""
         self._by_host = config.scope == "host"
         store.index_urls(is_wanted=config.canonical)
         k, layout = config.max_distance, config.tables
         self._index = PageIndex.opened(store, k, layout, by_host=self._by_host)
         self.gone = store.gone
-        """Pages whose records were deleted; for the owner to take note of, and to clear."""
+        """Pages whose records were deleted; the owner reads and clears this list."""
         self.capped = 0
-        """Comparisons in which there were more candidates than `MOST_COMPARED`."""
+        """Number of comparisons with more candidates than `MOST_COMPARED`."""
         while due := self._beyond_bounds(now()):
             self._delete(due)
 
@@ -64,21 +64,21 @@ class SqlitePages:
         return len(self.store)
 
     def totals(self) -> None:
-        """Return nothing: no other process judges pages of this index."""
+        """Return None: no other process judges pages of this index."""
 
     @property
     def nbytes(self) -> int:
-        """Memory of the index and of what is kept of each page, in bytes.
+        """Memory of the index and of the records, in bytes.
 
-        What a store on disk holds in memory is left out: it is bounded.
+        The memory of a store on disk is left out, because it is bounded.
         """
         return self._index.nbytes + (0 if self._is_durable else self.store.nbytes)
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
-        """Tell whether a page repeats one that is kept or pending.
+        """Return whether a page repeats a kept or pending page.
 
-        Cost: a look-up by digest and, unless it is an exact repeat, one by each of its texts; if it
-        repeats none of what they find, one by the keys of its phrases.
+        Cost: a look-up by digest; unless the page is an exact repeat, one by each of its texts; if
+        the page repeats none of these candidates, one by the keys of its phrases.
         """
         self._index.follow(self.store)
         host = self.store.host(place.host) if self._by_host else 0
@@ -102,11 +102,11 @@ class SqlitePages:
         return [each for each in records if not self._by_host or each.host == asked.host]
 
     def fate(self, number: int) -> Fate:
-        """Tell what has become of a page that was recorded."""
+        """Return the fate of a recorded page."""
         return self.store.fate(number)
 
     def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
-        """Return the sketches of pages by their numbers; of those that are gone there is none."""
+        """Return the sketches of pages by their numbers; pages that are gone are left out."""
         found = {}
         for page in pages:
             with suppress(KeyError):
@@ -114,7 +114,7 @@ class SqlitePages:
         return found
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Do all that is done within, or nothing."""
+        """Carry out all changes of the block, or none."""
         return self.store.transaction()
 
     def record(
@@ -127,16 +127,16 @@ class SqlitePages:
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page and what was found of it, within `transaction`; return the verdict.
+        """Record a page and its verdict, within `transaction`; return the verdict.
 
-        `text` and `form` are kept with it if they are given.
+        `text` and `form` are stored with the page if they are given.
         """
         is_repeat, is_revisit = found.original_page is not None, found.outcome == "revisit"
         if is_repeat and not (is_revisit or self._is_durable):
             return found
         moment = now()
         due = self._beyond_bounds(moment, None if is_revisit else not is_repeat)
-        # The page that this one repeats stays, or the next one like it would be new.
+        # The original of this page stays, or the next page like it would be new.
         if due:
             self._delete(due - {found.original_page})
         record = PageRecord.of(place, page, found, int(moment), self.store.crawl)
@@ -148,15 +148,15 @@ class SqlitePages:
         return found._replace(page=number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
-        """Give a page another profile, within `transaction`."""
+        """Replace the profile of a page, within `transaction`."""
         self.store.replace(number, measures_of(page), text)
 
     def commit(self, number: int) -> None:
-        """Keep a pending page for good; one that is not pending is left as it is."""
+        """Commit a pending page; do nothing for any other."""
         self.store.commit(number)
 
     def release(self, number: int) -> None:
-        """Forget a pending page; one that is not pending is left as it is."""
+        """Forget a pending page and its duplicates; do nothing for any other."""
         self.store.release(number)
 
     def flush(self) -> None:
@@ -170,7 +170,7 @@ class SqlitePages:
         return len(pages)
 
     def close(self) -> None:
-        """Write down all there is, and let go of the store."""
+        """Write all records and tables, and close the store."""
         try:
             self.store.end_crawl(int(now()))
             self.store.flush()
@@ -186,16 +186,16 @@ class SqlitePages:
         assert not faults, faults[0]
 
     def _delete(self, due: set[int]) -> None:
-        """Forget pages beyond the bounds, and the frames that none of the others count in."""
+        """Delete pages beyond the bounds, and the frames in which no remaining page is counted."""
         with self.store.transaction():
             self.store.delete(due)
             self.store.trim_frames()
 
     def _beyond_bounds(self, moment: float, coming: bool | None = None) -> set[int]:
-        """Return some pages to be forgotten before another is recorded; none if there are no more.
+        """Return a batch of pages to forget before a page is recorded; empty if none is beyond.
 
-        Those not seen for longest go first, kept ones and records of dropped ones by themselves.
-        `coming`: whether the other is kept (True) or dropped (False); None: it needs no room.
+        The least recently seen pages go first; kept and dropped pages have separate bounds.
+        `coming`: whether the new page is kept (True) or dropped (False); None: it needs no room.
         """
         due: set[int] = set()
         days, bound = self._config.expire_days, self._config.max_pages
@@ -211,7 +211,7 @@ class SqlitePages:
 
 
 class _LookUps:
-    """The look-ups of one page, by the number of its host."""
+    """The look-ups of one page, restricted by the number of its host (0: any host)."""
 
     def __init__(self, store: PageStore, index: PageIndex, host: int) -> None:
         self.stored = store.stored

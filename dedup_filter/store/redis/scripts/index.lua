@@ -1,30 +1,30 @@
--- Everything that is done to a shared index in one step.
+-- All atomic operations on a shared index.
 --
 -- ARGV: name of the function, a random byte, the time in Unix seconds, arguments of the function.
--- KEYS[1]: "dedup:{name}:length"; `put_back` and `add_update` get the one key that they touch
--- instead. All other keys are in its slot; records are touched only where there are no slots.
+-- KEYS[1]: "dedup:{name}:length"; for `put_back` and `add_update`, the single key that they use.
+-- All other keys are in the slot of KEYS[1]; records are written only if the server has no slots.
 local EVENT, CHUNK = 56, 1700
-local VALUE = 40  -- bytes of an event that only crawlers read, its first ones
+local VALUE = 40  -- the first bytes of an event, which only crawlers read
 local LONG, SHORT, GONE = 1, 2, 3
-local MOST_UNREAD = 65536  -- events that are looked through before a page is changed
+local MOST_UNREAD = 65536  -- most events that are searched before a page is changed
 local salt, seen = ARGV[2], ARGV[3]
 local prefix = string.sub(KEYS[1], 1, -7)
 local functions = {}
-local follow = {}  -- functions for who has read the log, see below
+local follow = {}  -- functions that require the caller to have read the log, see below
 
 local function key(name)
   return prefix .. name
 end
 local flight, meta, processes = key('flight'), key('meta'), key('processes')
 
--- While a slot moves to another node, a script fails at the first key that is not where it runs,
--- with half of its work done. So two keys are asked for first, one of which exists nowhere: that
--- fails if the slot is moving, and nothing is done.
+-- While a slot moves to another node, a script fails at the first key that is not on its node, with
+-- half of its work done. So the script first checks two keys, one of them a key that never exists:
+-- if the slot is moving, this check fails before anything is done.
 if string.sub(KEYS[1], -7) == ':length' then
   redis.call('EXISTS', KEYS[1], key('nowhere'))
 end
 
-local events_there, first_chunk, moment  -- asked for once
+local events_there, first_chunk, moment  -- each is read once
 
 local function length()
   events_there = events_there or tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -40,29 +40,29 @@ local function now()
   return moment
 end
 
--- Append an event; with number 0 its page gets the number of the event. Returns the page's number.
+-- Append an event; number 0: the page gets the number of the event. Returns the page's number.
 local function write(value, number, kind, host, when)
   local at = redis.call('INCR', KEYS[1])
   events_there = at
   if number == 0 then number = at end
   local event = value .. struct.pack('<I6BBI4I4', number, kind, salt, host, when)
   local chunk = key('log:' .. math.floor((at - 1) / CHUNK))
-  -- At its place, whatever is there: a server may have lost a part of the chunk.
+  -- SETRANGE, not APPEND: a server may have lost a part of the chunk.
   redis.call('SETRANGE', chunk, (at - 1) % CHUNK * EVENT, event)
-  if at % CHUNK == 0 then  -- full: written anew it keeps no room for more
+  if at % CHUNK == 0 then  -- full: rewriting it frees the spare room
     redis.call('SET', chunk, redis.call('GET', chunk))
   end
   return number
 end
 
--- Append that a page is gone. Do this before all else: a server that has no memory left refuses it,
--- and then nothing else may be done.
+-- Append the event that a page is gone. Call this before any other write: a server without free
+-- memory refuses the event, and then nothing else may be changed.
 local function gone(number)
   write(string.rep('\0', VALUE), tonumber(number), GONE, 0, seen)
 end
 
--- Return the events after an offset, or after the chunks that were deleted, and that offset: at most
--- so many, with zeros where a server has lost some.
+-- Return the offset and at most `most` events after it; deleted chunks are skipped. Events that a
+-- server has lost are zeros.
 local function since(offset, most)
   offset = math.max(offset, first_chunk * CHUNK)
   local start, last = offset, math.min(length(), offset + most)
@@ -77,7 +77,7 @@ local function since(offset, most)
   return start, table.concat(parts)
 end
 
--- Return the pages that events after an offset tell of; nil if there are too many events.
+-- Return the pages of all events after an offset; nil if there are too many events.
 local function told_of_since(offset)
   if length() - offset > MOST_UNREAD then return nil end
   local _, events = since(offset, MOST_UNREAD)
@@ -88,8 +88,8 @@ local function told_of_since(offset)
   return told
 end
 
--- Tell whether the log goes on from where a process has read it: to an offset, with this last
--- event. It may have been begun anew, and after a fail-over be shorter or another one.
+-- Return whether the log is still the one that a process has read up to an offset, with this last
+-- event. The index may have been made anew; after a fail-over the log may be shorter or differ.
 local function goes_on(id, offset, last)
   local its_own = redis.call('HMGET', meta, 'id', 'first_chunk')
   first_chunk = tonumber(its_own[2] or '0')
@@ -99,7 +99,7 @@ local function goes_on(id, offset, last)
   return last == '' or found == '' or found == last
 end
 
--- Set the record of a page that lasts so many seconds, '' for ever; without a key do nothing.
+-- Set the record of a page, which expires after `seconds` ('': never); name '': do nothing.
 local function put_record(name, record, seconds)
   if name ~= '' then
     redis.call('SET', name, record, unpack(seconds == '' and {} or {'EX', seconds}))
@@ -110,7 +110,7 @@ local function is_in_flight(number)
   return redis.call('HEXISTS', flight, number) == 1
 end
 
--- Tell whether a process has a page pending.
+-- Return whether a process has a page pending.
 local function is_claimed(process, number)
   return redis.call('SISMEMBER', key('owned:' .. process), number) == 1 and is_in_flight(number)
 end
@@ -125,7 +125,7 @@ local function release(process, number)
   end_claim(process, number)
 end
 
--- Release pages that a process has pending, at most so many; end the process if none are left.
+-- Release at most `most` pending pages of a process; end the process if no pages are left.
 local function release_owned(process, most)
   local owned = key('owned:' .. process)
   for _, number in ipairs(redis.call('SRANDMEMBER', owned, most)) do
@@ -137,7 +137,7 @@ local function release_owned(process, most)
   end
 end
 
--- Release what processes have pending whose lease is over: some at each call, as calls are short.
+-- Release pending pages of processes whose lease is over: few at each call, to keep calls short.
 local function release_lapsed()
   for _, process in ipairs(redis.call('ZRANGEBYSCORE', processes, '-inf', now(), 'LIMIT', 0, 1)) do
     release_owned(process, 100)
@@ -152,8 +152,8 @@ local function is_anybody_at_work()
   return redis.call('ZCOUNT', processes, now(), '+inf') > 0
 end
 
--- Make the index if there is none. Returns whether there is one of this format and scheme now. If it
--- is not known under that name, other keys there may be those of another program.
+-- Make the index if there is none. Returns whether an index of this format and scheme exists now.
+-- Unless `is_known`, other keys under the name may belong to another program: nothing is made.
 local function is_made(format, scheme, id, is_known)
   if redis.call('TYPE', meta).ok == 'none' then
     local others = redis.call('EXISTS', KEYS[1], key('crawls'), flight, processes, key('options'),
@@ -165,15 +165,15 @@ local function is_made(format, scheme, id, is_known)
     and redis.call('HGET', meta, 'scheme') == scheme
 end
 
--- Returns 1, or 0 if there is no such index.
+-- Returns 1, or 0 if no index of this format and scheme can be made.
 function functions.make(format, scheme, id)
   return is_made(format, scheme, id, false) and 1 or 0
 end
 
--- Become a process of the index, which is made if there is none; begin or join a crawl. `back` is
--- the crawl that the process is in by now, 0 if it is new here.
--- Returns: crawl (0: there is no such index, -1: others have another scope), id of the index,
---   options of others that are at work
+-- Join the index as a process, make the index if there is none, and begin or join a crawl. `back`:
+-- the crawl of a process that joins again, 0 for a new process.
+-- Returns: crawl (0: no index of this scheme, -1: running processes have another scope), id of the
+--   index, options of the other running processes
 function functions.join(format, scheme, id, back, process, lease, name, options)
   local is_back = back ~= '0'
   if not is_made(format, scheme, id, is_back) then return {0, '', {}} end
@@ -189,12 +189,12 @@ function functions.join(format, scheme, id, back, process, lease, name, options)
   end
   if is_other_scope and not is_back then return {-1, '', others} end
   local crawl = name ~= '' and redis.call('HGET', key('crawls'), name)
-  if is_back then  -- crawls are counted from where they were, whatever was lost
+  if is_back then  -- crawl numbers never fall, even if the server has lost the last one
     crawl = back
     if tonumber(redis.call('HGET', meta, 'crawl')) < tonumber(crawl) then
       redis.call('HSET', meta, 'crawl', crawl)
     end
-  elseif not crawl and is_anybody_at_work() then  -- processes at work together are in one crawl
+  elseif not crawl and is_anybody_at_work() then  -- processes running together share one crawl
     crawl = redis.call('HGET', meta, 'crawl')
   elseif not crawl then
     crawl = redis.call('HINCRBY', meta, 'crawl', 1)
@@ -209,8 +209,8 @@ function functions.join(format, scheme, id, back, process, lease, name, options)
   return {tonumber(crawl), redis.call('HGET', meta, 'id'), others}
 end
 
--- Put back a crawl of another index. `started` is '' or when it started. Returns its number here,
--- or 0 if a process is at work: its crawl must be the last one.
+-- Restore a crawl of another index. `started`: Unix seconds or ''. Returns its number here, or 0 if
+-- a process is running: the crawl of that process must stay the latest one.
 function functions.restore_crawl(number, name, started)
   if is_anybody_at_work() then return 0 end
   local known = name ~= '' and redis.call('HGET', key('crawls'), name)
@@ -228,8 +228,8 @@ function functions.restore_crawl(number, name, started)
   return number
 end
 
--- Renew the lease of a process, and add to the totals of all: outcome, count, outcome, count ...
--- Returns 1; -1 if there is no index any more, and nothing was done.
+-- Renew the lease of a process, and add to the common totals: outcome, count, outcome, count ...
+-- Returns 1; -1 if the index does not exist any more, and nothing was done.
 function functions.beat(process, lease)
   if redis.call('EXISTS', meta) == 0 then return -1 end
   renew(process, lease)
@@ -239,12 +239,12 @@ function functions.beat(process, lease)
   return 1
 end
 
--- Release what a process has pending, and end it.
+-- Release the pending pages of a process, and end the process.
 function functions.leave(process)
   release_owned(process, 100000)
 end
 
--- Release what a process has pending but for the pages that follow.
+-- Release the pending pages of a process, except the pages in the further arguments.
 function functions.disown(process)
   local known = {}
   for place = 5, #ARGV do
@@ -255,9 +255,9 @@ function functions.disown(process)
   end
 end
 
--- Add pages whose records are there already, under the numbers that they are about to get, if there
--- are so many events before. Arguments that follow: value, kind, host, time and outcome of each.
--- Returns nothing; or how many events there are, and nothing was added
+-- Add pages whose records are already written under their future numbers, if the log has `before`
+-- events. Further arguments: value, kind, host, time and outcome of each page.
+-- Returns nothing, or the length of the log if nothing was added
 function functions.restore(before)
   if length() ~= tonumber(before) then return length() end
   for place = 5, #ARGV, 5 do
@@ -266,7 +266,7 @@ function functions.restore(before)
   end
 end
 
--- Put the record before this one back, '' for none, if this one is still there. KEYS[1] is its key.
+-- Restore the previous record ('': none) under KEYS[1], if the key still has the given record.
 function functions.put_back(record, before, seconds)
   if redis.call('GET', KEYS[1]) == record then
     redis.call('UNLINK', KEYS[1])
@@ -274,7 +274,7 @@ function functions.put_back(record, before, seconds)
   end
 end
 
--- Add an update to the list of a host, KEYS[1], unless it has so many. Returns how many it has now.
+-- Add an update to the list of a host, KEYS[1], unless it has `most`. Returns the list's length.
 function functions.add_update(update, most, seconds)
   local count = redis.call('LLEN', KEYS[1])
   if count < tonumber(most) then
@@ -284,8 +284,8 @@ function functions.add_update(update, most, seconds)
   return count
 end
 
--- Commit a page that a process has pending, in the place of another one or '0'; its key is '' on a
--- cluster, where it was set before. Returns 1, or 0 if the process has no such page pending.
+-- Commit a pending page of a process. `replaced`: the page it replaces, or '0'. `name`: '' on a
+-- cluster, where the record is written before. Returns 1; 0 if the process has it not pending.
 function functions.commit(process, number, replaced, record, name, seconds)
   if not is_claimed(process, number) then return 0 end
   put_record(name, record, seconds)
@@ -299,11 +299,11 @@ function functions.release(process, number)
   if is_claimed(process, number) then release(process, number) end
 end
 
--- All that follow are given how far the process has read the log: id, offset and last event. If it
--- does not go on from there they return -1, and nothing is done. Otherwise they get the offset.
+-- The calls of all functions below say how far the process has read the log: id, offset and last
+-- event. If `goes_on` is false, the call returns -1 and does nothing. Else they get the offset.
 
--- Tell what came since the offset, at most so many events; before that add a page, pending, if one is
--- given and that can all be told. `held` is how many pages the process knows to be pending for it.
+-- Return at most `most` events after the offset; append a pending page first, if one is given and
+-- the answer has room for all events. `held`: number of pages that the process knows as pending.
 -- Returns: number of the page or 0, offset of the events, events; or -2 if more pages are pending
 function follow.read(offset, process, lease, most, held, value, kind, host, record)
   renew(process, lease)
@@ -318,8 +318,8 @@ function follow.read(offset, process, lease, most, held, value, kind, host, reco
   return {number, since(offset, most)}
 end
 
--- Give a page other measures. `process` is '' unless it has the page pending; its key is '' on a
--- cluster, where it is set afterwards. Returns 1; 0 if something has come of the page, or may have.
+-- Replace the measures of a page. `process`: '' unless it has the page pending. `name`: '' on a
+-- cluster, where the record is written later. Returns 1; 0 if the page has or may have changed.
 function follow.replace(offset, process, number, value, kind, host, record, name, seconds)
   number = tonumber(number)
   if process ~= '' then
@@ -334,7 +334,7 @@ function follow.replace(offset, process, number, value, kind, host, record, name
   return 1
 end
 
--- Take pages out for good, pending ones only if the process has them. Returns those taken out.
+-- Remove pages; a pending page only if the process has it pending. Returns the removed pages.
 function follow.remove(_, process)
   local removed = {}
   for place = 8, #ARGV do
@@ -348,9 +348,9 @@ function follow.remove(_, process)
   return removed
 end
 
--- Append events anew, so that the chunk that they are in can be deleted: number, value, kind, host
--- and time of each. Not those of pages of which something has come since.
--- Returns: 1, or 0 if so much has come that nothing was done
+-- Append events again, so that their chunk can be deleted: number, value, kind, host and time of
+-- each. Events of pages with later events are skipped.
+-- Returns: 1, or 0 if there are too many later events and nothing was done
 function follow.repeat_events(offset)
   local told = told_of_since(offset)
   for place = 7, told and #ARGV or 0, 5 do
@@ -362,7 +362,7 @@ function follow.repeat_events(offset)
   return told and 1 or 0
 end
 
--- Delete the chunks of the log before this one: they tell of no page any more.
+-- Delete the chunks of the log before this one: they hold no current events.
 function follow.trim(_, first_to_stay)
   for chunk = first_chunk, first_to_stay - 1 do
     redis.call('UNLINK', key('log:' .. chunk))
