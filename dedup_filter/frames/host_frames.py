@@ -167,7 +167,7 @@ class HostContext:
 
     @cached_property
     def frame_times(self) -> FrameTimes:
-        """How often each block was shown by other pages of the host and its sites."""
+        """How often each block was shown; the frame is known only by the host's own pages."""
         others = np.minimum(self.times_shown(), FRAME_TIMES)
         return FrameTimes(others.astype(np.uint8).tobytes(), self.host.is_frame_known)
 
