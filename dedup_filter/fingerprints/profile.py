@@ -163,7 +163,7 @@ class PageProfile:
     around: Surroundings
     texts: tuple[Text, ...]
     """The texts that look up candidates: `new` and `main`, if they differ and have `MIN_WORDS`
-    words; if neither has so many, `span`, if it has; else none. A text without features, of
+    words; if neither has as many, `span`, if it has; else none. A text without features, of
     stopwords alone, is left out."""
     passages: "ComparedPassages"
     sketch: bytes

@@ -48,7 +48,7 @@ Unread = Literal[
                 a picture (but for the text that the picture shows)
     hidden      it is hidden, or in noscript, and the visible text has more words
     template    it is in a template
-    notice      it is a noscript that only asks for JavaScript
+    notice      it is a noscript with only a notice to enable JavaScript
     data        it is data of a script whose prose is not read
     data_read   it is data of a script whose prose is read, as blocks after all others
     markup      it is escaped HTML in hidden text, which is read as HTML: the blocks lack the tags
