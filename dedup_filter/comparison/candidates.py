@@ -1,10 +1,10 @@
-"""A page -> the stored pages that it may repeat, and how their hosts are related to its own.
+"""A page -> the stored pages that it may repeat, and how their hosts are related to its host.
 
     matches of its texts within k bits    -> candidates, the nearest to each text
     the page that it names as canonical   -> a candidate at any distance, if their sketches agree
-    pages that share keys with it         -> the same, those that share most
+    pages that share keys with it         -> likewise, the pages that share most keys
 
-Knows no index and no store; the caller brings what they have found.
+Knows no index and no store; the caller brings the results of the look-ups.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,23 +17,23 @@ from dedup_filter.text.headlines import Headline
 from dedup_filter.thresholds import MOST
 
 Found = dict[int, tuple[int, int]]
-"""Pages like one that is judged: the number of its first text that found each, and the distance."""
+"""Stored pages like the judged page -> number of its first text that found each, and distance."""
 
 NAMED_EVIDENCE = 32
-"""Phrases of a page that the sketch of its canonical page must sample, if it has so many: beyond k
+"""Phrases of a page (or all, if fewer) that the sketch of its canonical page must sample: beyond k
 bits, 24 of 32 agree by chance in one of 300 pages that are half alike, 12 of 16 in one of 26."""
 SHARED_EVIDENCE = 64
-"""The same for a page that shares keys. As no site names it, and what shares some phrases shares
-more of those that are sampled, 32 are too few: 5 pages of the labelled texts are lost."""
+"""The same for a page that shares keys. No site names this page, and pages that share some phrases
+share more of the sampled ones. So 32 are too few: 5 pages of the labelled texts are lost."""
 MOST_SHARING = 16
-"""Candidates that share keys, those with most; more share a phrase than a text."""
+"""Candidates that share most keys. Pages beyond these share a phrase rather than a text."""
 MOST_COMPARED = 64
-"""Candidates of one text that are compared at most, the nearest: 1.5 ms. Most pages have a handful;
-only templates and empty shells have more."""
+"""At most this many candidates of one text are compared, the nearest: 1.5 ms. Most pages have a
+handful; only templates and empty shells have more."""
 
 
 class Stored(Protocol):
-    """What a page is compared with, of a stored page."""
+    """The fields of a stored page that a page is compared with."""
 
     @property
     def page(self) -> int:
@@ -41,11 +41,11 @@ class Stored(Protocol):
 
     @property
     def host(self) -> str:
-        """Where it was found; empty for none."""
+        """The host of its URL; empty for none."""
 
     @property
     def fingerprint(self) -> int | None:
-        """What it is found by; only pages that have one can be beyond k bits."""
+        """The fingerprint that finds it; only pages that have one can be beyond k bits."""
 
     @property
     def sketch(self) -> bytes:
@@ -53,7 +53,7 @@ class Stored(Protocol):
 
     @property
     def headline(self) -> Headline:
-        """What the page is headed by."""
+        """The headline of the page."""
 
     @property
     def crawl(self) -> int:
@@ -69,30 +69,30 @@ class Stored(Protocol):
 
 
 class Candidate(NamedTuple):
-    """A stored page that the page which is judged may repeat."""
+    """A stored page that the judged page may repeat."""
 
     text: int
-    """The number of the first of its texts, in its profile, that is within k bits of this one."""
+    """Number of the judged page's first text, in its profile, that is within k bits of this one."""
     distance: int
     is_same_host: bool
     has_same_menus: bool
-    """Whether a page of its host has shown the menus of the page that is judged."""
+    """Whether a page of its host has shown the menus of the judged page."""
     sketch: bytes
     headline: Headline
     page: int = 0
     """Its number."""
     crawl: int = 0
-    """The last one that it was seen in."""
+    """The last crawl in which it was seen."""
     url_key: int = 0
     digest: bytes = b""
     source: Source | None = None
-    """By what it was found, perhaps beyond k bits; None: by a fingerprint, or equal text."""
+    """The look-up that found it, perhaps beyond k bits; None: a fingerprint, or equal text."""
 
 
 def found_by_texts(look_ups: Iterable[Sequence[Match]]) -> tuple[Found, int]:
-    """Join what is near the texts of a page, the `MOST_COMPARED` nearest to each.
+    """Join the pages near the texts of a page, the `MOST_COMPARED` nearest to each text.
 
-    Returns the pages, and how many look-ups found more.
+    Returns the pages, and the number of look-ups that found more.
     """
     found: Found = {}
     capped = 0
@@ -104,10 +104,10 @@ def found_by_texts(look_ups: Iterable[Sequence[Match]]) -> tuple[Found, int]:
 
 
 def found_beyond(page: PageProfile, stored: Iterable[Stored], evidence: int) -> Found:
-    """Take stored pages for found, whatever their distance, if they say most of what the page says.
+    """Return the stored pages, at any distance, that contain most phrases of the page.
 
-    Each is found by the nearest text of the page. Its sketch must sample `evidence` phrases of that
-    text, or all, and contain most of them.
+    Each is compared with the nearest text of the page. Its sketch must sample `evidence` phrases of
+    this text, or all if there are fewer, and contain most of the sampled phrases.
     """
     found: Found = {}
     for each in stored if page.texts else ():
@@ -124,9 +124,9 @@ def found_beyond(page: PageProfile, stored: Iterable[Stored], evidence: int) -> 
 def found_by_phrases(
     page: PageProfile, host: str, shared: Mapping[int, int], stored: Iterable[Stored]
 ) -> Found:
-    """Take pages for found that share keys with one: those that share most.
+    """Return the pages that share most keys with a page and pass `found_beyond`.
 
-    `shared`: how many each shares, by number.
+    `shared`: page number -> how many keys it shares.
     """
     asked = [each for each in stored if is_found_by_phrases(page, host, each.host)]
     asked.sort(key=lambda each: (-shared[each.page], each.page))
@@ -134,9 +134,9 @@ def found_by_phrases(
 
 
 def is_found_by_phrases(page: PageProfile, own_host: str, host: str) -> bool:
-    """Tell whether phrases find pages of a host: not if it is another one with the same menus.
+    """Return whether phrases find pages of a host: not if it is another host with the same menus.
 
-    Those are look-alikes: pages of one template, each on its own host.
+    Pages of such hosts are look-alikes: pages of one template, each on its own host.
     """
     is_same, has_same_menus = relation(page, own_host, host)
     return is_same or not has_same_menus

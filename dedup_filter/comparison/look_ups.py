@@ -1,16 +1,16 @@
-"""A page and the look-ups of an index -> the verdict: what is looked up, and in which order.
+"""A page and the look-ups of an index -> the verdict: the look-ups and their order.
 
     its digest                                      -> equal pages                       exact
     if there are none: the fingerprints of its texts -> pages within k bits               near
-                       the URL that it names         -> pages there, at any distance      near
+                       its canonical URL             -> pages there, at any distance      near
     if it repeats none of these: keys of its phrases -> pages that share some, likewise   near
 
-What it takes to repeat a candidate is in `rule`, and the choice among several in `original`.
+`rule` decides whether a page repeats a candidate; `original` chooses among several candidates.
 Every kind of index answers these look-ups, so a page gets the same verdict in each.
 
-A template or an empty shell can put thousands of pages within k bits of one another that are no
-near-duplicates. Of so many the `MOST_COMPARED` nearest are compared; of equally near ones the
-earliest.
+Thousands of pages of a template, or empty shells, can be within k bits of one another without being
+near-duplicates. Only the `MOST_COMPARED` nearest are compared; among equally near ones the earliest
+come first.
 
 Knows no store.
 """
@@ -59,7 +59,7 @@ class LookUps(Protocol):
         """Return the pages that share keys with texts, and how many keys each shares."""
 
     def stored(self, pages: Sequence[int]) -> Sequence[Stored]:
-        """Return what a page is compared with, in this order; a page that is gone is left out."""
+        """Return the stored fields of pages, in this order; a page that is gone is left out."""
 
 
 class Judged(NamedTuple):
@@ -77,7 +77,7 @@ def judge(
     config: FilterConfig,
     is_ours: Callable[[int], bool],
 ) -> Judged:
-    """Judge a page by what an index holds; `is_ours` says whether a crawl is the present one.
+    """Judge a page by the pages of an index; `is_ours`: whether a crawl is the present one.
 
     Cost: the look-ups, and 0.1 to 0.2 ms for each candidate that is compared.
     """
@@ -118,7 +118,7 @@ class _Judging(NamedTuple):
         return self._candidates(found, stored, dict.fromkeys(self._named(), "canonical"))
 
     def near(self) -> tuple[list[Candidate], int]:
-        """Return the candidates within k bits or at the canonical URL, and how often were more."""
+        """Return the candidates within k bits or at the canonical URL, and the capped look-ups."""
         look_up, named = self.look_ups.near, self._named()
         found, capped = found_by_texts(
             look_up(text.fingerprint, MOST_COMPARED + 1) for text in self.page.texts
@@ -130,7 +130,7 @@ class _Judging(NamedTuple):
         return self._candidates(found, stored, dict.fromkeys(named, "canonical")), capped
 
     def sharing(self, known: Set[int]) -> list[Candidate]:
-        """Return the candidates that share phrases with the page, but for known ones."""
+        """Return the candidates that share phrases with the page, without the known ones."""
         shared = self.look_ups.sharing([text.keys for text in self.page.texts])
         stored = self._stored([page for page in shared if page not in known])
         found = found_by_phrases(self.page, self.place.host, shared, stored)
@@ -169,7 +169,7 @@ class _Judging(NamedTuple):
 
 
 def pages_like(asked: Asked, look_ups: LookUps, *, by_phrases: bool) -> list[int]:
-    """Return the numbers of all pages that may be like one, ascending; see `near_pages`."""
+    """Return the numbers of all pages that may be like a page, ascending; see `near_pages`."""
     numbers = {match.row for each in asked.fingerprints for match in look_ups.near(each)}
     if asked.digest is not None:
         numbers.update(look_ups.equal(asked.digest))

@@ -1,9 +1,9 @@
-"""A page, or a fingerprint -> the kept pages that are like it, nearest first; nothing is changed.
+"""A page, or a fingerprint -> the kept pages like it, nearest first; the index is not changed.
 
     page -> its fingerprints, digest and keys -> index -> records -> distance, share of its shingles
 
-All of them are returned, confirmed or not; `look_ups` decides which of them a page repeats. Knows
-no index and no store; the caller brings the records.
+All like pages are returned, confirmed or not; `look_ups` decides which of them a page repeats.
+Knows no index and no store; the caller brings the records.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _Hashes = npt.NDArray[np.uint32]
 
 
 class Recorded(Stored, Protocol):
-    """What is asked of a record."""
+    """The fields of a record that `find` needs."""
 
     @property
     def url(self) -> str:
@@ -39,41 +39,41 @@ class Recorded(Stored, Protocol):
 
 
 class Asked(NamedTuple):
-    """What pages are looked up by."""
+    """The keys by which pages are looked up."""
 
     host: str
-    """With `scope` "host", only pages of this one are found."""
+    """With `scope` "host", only pages of this host are found."""
     fingerprints: tuple[int, ...]
-    """Of the texts of the page, see `PageProfile.texts`."""
+    """Fingerprints of the texts of the page, see `PageProfile.texts`."""
     shingles: tuple[_Hashes | bytes, ...] = ()
-    """Of each text the hashes of its shingles, or a sketch; none if only a fingerprint is known."""
+    """The shingle hashes, or a sketch, of each text; none if only a fingerprint is known."""
     digest: bytes | None = None
     page: PageProfile | None = None
-    """None: only what is recorded of the page is known."""
+    """None: only the record of the page is known."""
 
     @classmethod
     def of(cls, host: str, page: PageProfile) -> "Asked":
-        """Ask about a page that was measured."""
+        """Make the query for a page that was profiled."""
         texts = page.texts
         prints = tuple(text.fingerprint for text in texts)
         return cls(host, prints, tuple(text.hashes for text in texts), page.digest, page)
 
     @property
     def keys(self) -> list[bytes]:
-        """Those of its texts, by which pages are found at any distance."""
+        """Keys of its texts, which find pages at any distance."""
         return [] if self.page is None else [text.keys for text in self.page.texts]
 
     @classmethod
     def of_record(cls, record: Recorded) -> "Asked":
-        """Ask about a page that is recorded: its sketch stands for its shingles."""
+        """Make the query for a recorded page: its sketch stands for its shingles."""
         known = () if record.fingerprint is None else (record.fingerprint,)
         return cls(record.host, known, (record.sketch,), record.digest)
 
     def found(self, records: Iterable[Recorded], max_distance: int) -> list[NearPage]:
-        """Return the pages of some records that are like it, nearest first, then by number.
+        """Return the pages of some records that are like the page, nearest first, then by number.
 
-        The records are those of pages near a fingerprint, with the digest, or that share keys.
-        Pending pages are none of them. Cost: 20 us a record.
+        The records belong to pages near a fingerprint, with the digest, or that share keys.
+        Pending pages are left out. Cost: 20 us a record.
         """
         by_text: dict[int, list[tuple[Recorded, int]]] = {}
         found, others = [], {}
@@ -109,7 +109,7 @@ class Asked(NamedTuple):
         return sorted(found, key=lambda each: (each.distance, each.page))
 
     def _beyond(self, records: Iterable[Recorded]) -> Found:
-        """Find those that say most of what the page says."""
+        """Find the records that contain most phrases of the page."""
         page, host = self.page, self.host
         if page is None:
             return {}

@@ -1,11 +1,11 @@
 """A page and its candidates -> the verdict: which of them it repeats, if any.
 
-If a page repeats several, its original is one of this crawl; else one of an earlier crawl at the
-same URL (the page is that one, seen again: "revisit"); else another of an earlier crawl. Among
-several of a kind, first the page that it names as canonical (with the option `canonical` it is a
-candidate at any distance, by the same rule), then the nearest.
+If a page repeats several candidates, its original is one of this crawl; else one of an earlier
+crawl at the same URL (the same page, seen again: "revisit"); else another of an earlier crawl.
+Among several of a kind, the page that it names as canonical comes first (with the option
+`canonical`, a candidate at any distance, by the same rule), then the nearest.
 
-A page that repeats none is new; why it does not repeat the nearest stands in its verdict.
+A page that repeats none is new; its verdict names the rule that refused the nearest candidate.
 
 Knows no index and no store; the caller brings the candidates.
 """
@@ -19,12 +19,12 @@ from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equ
 from dedup_filter.model import MissingLine, Outcome, Reason, Refusal, Verdict
 
 _FEW_LINES = 5
-"""Lines that are named if nothing else is missing: a counter, a clock, a word of the day. A page
-that lacks more lines is another page."""
+"""Up to this many missing lines are named if nothing else is missing: a counter, a clock, a word of
+the day. If a candidate lacks more lines, it is another page."""
 
 
 def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None) -> Verdict:
-    """Return a verdict on a page, with what was measured of it."""
+    """Return a verdict on a page, with the measures of its profile."""
     return Verdict(
         outcome,
         reason=reason,
@@ -46,12 +46,12 @@ def compared(
     is_ours: Callable[[int], bool],
     max_missing: int = 0,
 ) -> Verdict:
-    """Return the verdict on a page; for the URL that belongs to it see `Verdict.named`.
+    """Return the verdict on a page; for the URL of its original see `Verdict.named`.
 
-    The candidates are pages equal to it, if there are any, or those near its texts and the one
-    that it names as canonical; if it repeats none of these, also pages that share phrases with it.
-    `least` is `min_similarity`, `max_missing` the option of that name. `is_ours` says whether a
-    crawl is the present one.
+    The candidates are pages equal to it, if there are any; else pages near its texts and its
+    canonical page; if it repeats none of these, also pages that share phrases with it.
+    `least` is the option `min_similarity`, `max_missing` the option of the same name. `is_ours`:
+    whether a crawl is the present one.
 
     Cost: 0.1 ms a candidate; 0.2 ms if the headlines differ.
     """
@@ -87,7 +87,7 @@ def compared(
 def _refused(
     page: PageProfile, nearest: Examined, least: float | None, max_missing: int
 ) -> Refusal | None:
-    """Return why a page does not repeat a candidate, with the lines if nothing but a few is why."""
+    """Return why a page does not repeat a candidate; with the lines if only a few are missing."""
     refusal = nearest.refusal
     if refusal is None or not refusal.lines:
         return refusal

@@ -1,26 +1,26 @@
-"""A page and a candidate -> what is missing there, if it is more than may be.
+"""A page and a candidate -> the text that the candidate lacks, if it lacks more than is allowed.
 
-One rule: a page repeats a candidate if next to nothing that it says is missing there. A page says
-its blocks, without the frame of its host. A block is prose, a line (at most `LINE_WORDS` words) or
-links. With `min_similarity=None` only fingerprints decide (Manku et al. 2007). Missing may be:
+One rule: a page repeats a candidate that lacks next to nothing of the page's blocks, without the
+frame of its host. A block is prose, a line (at most `LINE_WORDS` words) or links. With
+`min_similarity=None` only fingerprints decide (Manku et al. 2007). Allowed differences:
 
                   another host                         the same host
     headline      one stands in the other, or the      nothing but a section number or a cut-off
                   shared text says what differs        end
     prose         1 - min_similarity of the words;     half of that, and no paragraph
     lines         half of that for a part of a         none, or max_missing words, or 1 -
-                  larger page                          min_similarity of those beyond `LONG_WORDS`
-    beside        not compared                         links, once the frame is known anything:
+                  larger page                          min_similarity of words past `LONG_WORDS`
+    beside        not compared                         links; once the frame is known, any text:
                                                        half as many words as the article's prose,
-                                                       a third where they stand within it
-    hidden text   not compared                         what the candidate hides, or less than shown;
-                                                       if it waits for a script, of its own
+                                                       a third for links within the article
+    hidden text   not compared                         the same as the candidate's, or less than is
+                                                       shown (than is its own, if it awaits scripts)
 
-A host whose pages have the menus of the candidate's host counts as the same one until its own
-frame is known; one of the two headlines must stand in the other. An article has `ARTICLE_WORDS`
-words of prose that both pages have; what stands outside its body is beside it. What other pages of
-the host have shown is missing only if it is a line of the article: a size, a price. A page that
-says less than its original repeats it.
+If two hosts have the same menus, they count as one host until the frame of the page's host is
+known; but only one of the two headlines must stand in the other. An article has `ARTICLE_WORDS`
+words of prose that both pages have; text outside its body is beside it. Text that other pages of
+the host have shown counts as missing only if it is a line of the article: a size, a price. A page
+with less text than its original repeats it.
 
 Measures: docs/decisions/0013. Knows no index and no store; the caller brings the candidates.
 """
@@ -51,7 +51,7 @@ from dedup_filter.thresholds import (
 
 
 class Missing(NamedTuple):
-    """More of a page is missing in a candidate than may be."""
+    """A candidate lacks more text of a page than is allowed."""
 
     rule: Rule
     words: float
@@ -59,13 +59,13 @@ class Missing(NamedTuple):
     text: str = ""
     """The first block that is missing."""
     lines: tuple[MissingLine, ...] = ()
-    """All that are missing, of the rule that is named after them."""
+    """All missing lines, if the rule "lines" refuses the candidate."""
 
     @classmethod
     def beyond(
         cls, rule: Rule, words: float, allowed: float, blocks: Sequence[CountedPassage]
     ) -> "Missing | None":
-        """Return what is missing of some blocks if it is more than may be; else None."""
+        """Return the missing words of some blocks if they are more than allowed; else None."""
         if words <= allowed + 1e-9:
             return None
         text = next((each.passage.text for each in blocks if each.missing), "")
@@ -73,7 +73,7 @@ class Missing(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """A candidate, the share of the page's phrases that it has, and why it is not the original."""
+    """A candidate, the share of the page's phrases in it, and the reason why it is refused."""
 
     candidate: Candidate
     share: float
@@ -89,10 +89,10 @@ def examined(
     *,
     without: Set[str] = frozenset(),
 ) -> list[Examined]:
-    """Compare a page with each candidate, as if it had no block with one of some texts.
+    """Compare a page with each candidate, as if the page had no block whose text is in `without`.
 
-    The nearest comes first; of equally near ones that with the larger share, then the earlier. The
-    share does not come before the distance, as the largest page has the largest share of any page.
+    The nearest comes first; among equally near ones the one with the larger share, then the
+    earlier. Distance comes before share, because the largest page has the largest share of any.
     """
     found = []
     for candidate in candidates:
@@ -115,12 +115,12 @@ def examined(
 
 
 class _Allowed(NamedTuple):
-    """What may be missing, by the options."""
+    """How much may be missing, by the options."""
 
     share: float
-    """Of the words."""
+    """Share of the words."""
     words: int
-    """Of lines and links, on one host."""
+    """Words of lines and links, on one host."""
 
 
 def _missing(
@@ -132,9 +132,9 @@ def _missing(
     *,
     is_part: bool,
 ) -> Missing | None:
-    """Return what of some blocks is missing in a candidate if it is more than may be.
+    """Return the text of some blocks that a candidate lacks if it is more than allowed.
 
-    `there`: share of the phrases that it has. `is_part`: the page is a part of a larger candidate.
+    `there`: share of the page's phrases in the candidate. `is_part`: the candidate is larger.
     """
     headline, around, share = page.headline, page.around, allowed.share
     if not are_headed_alike(page, candidate):
@@ -149,14 +149,14 @@ def _missing(
         return missing
     of_part = HALF * share if is_part or on_site else share
     if around.is_plain:
-        # Nothing stands between its lines: phrases that go from one to the next count.
+        # Nothing stands between the lines of a plain text: phrases across line ends count.
         words = _words(blocks)
         most = max(of_part * words, allowed.words if on_site else 0)
         return Missing.beyond("words", (1 - there) * words, most, blocks)
     main = [each for each in blocks if each.passage.in_main]
     new = [each for each in main if not each.passage.times]
     held = [each for each in blocks if page.texts[candidate.text].holds(each.passage)]
-    # A front page is none of its articles, whichever it is found by.
+    # A front page repeats none of its articles, whichever of them found it.
     is_more = around.is_frame_known and _words(held) < HALF * _words(main)
     return _over(new, of_part) or _over(held, of_part) or (_over(main, share) if is_more else None)
 
@@ -164,12 +164,12 @@ def _missing(
 def _missing_on_site(
     page: PageProfile, candidate: Candidate, blocks: Sequence[CountedPassage], allowed: _Allowed
 ) -> Missing | None:
-    """Return what is missing in a candidate of the same host, or of one with the same menus."""
+    """Return the text that a candidate lacks: one of the same host, or of one with its menus."""
     is_same, is_known = candidate.is_same_host, page.around.is_frame_known
-    # While the frame is not known, all that other pages have shown may be frame.
+    # While the frame is not known, any block that other pages have shown may be frame.
     main = [each for each in blocks if each.passage.in_main]
     own = {each for each in main if is_known or not each.passage.times}
-    # Text that waits for a script may be all that the page says beside its frame.
+    # Text that waits for a script may be the only text of the page besides its frame.
     of_waiting = page.waiting_words, WAITING_DIGEST, own
     for hidden, part, shown in (page.unread_words, UNREAD_DIGEST, main), of_waiting:
         if hidden > _words(shown) and page.digest[part] != candidate.digest[part]:
@@ -204,9 +204,9 @@ def _missing_on_site(
 def _without_beside(
     blocks: Sequence[CountedPassage], own: Set[CountedPassage], *, is_frame_known: bool
 ) -> list[CountedPassage]:
-    """Leave out what is new beside an article, up to a share of its prose.
+    """Leave out new text beside an article, up to a share of the article's prose.
 
-    Links within its body need prose in `own`: the introduction of a list is not its article.
+    Links within its body count against prose in `own`: the introduction of a list is no article.
     """
     prose = [each for each in blocks if each.passage.kind == "prose" and each.passage.in_main]
     shared, of_own = (sum(e.words - e.missing for e in some) for some in (prose, own & {*prose}))
@@ -227,10 +227,10 @@ def _without_beside(
 
 
 def _lost_words(block: CountedPassage, *, are_few: bool) -> float:
-    """Count the words that a candidate lacks of a line; of prose only if nearly all is missing.
+    """Count the words of a block that a candidate lacks; of prose only if nearly all is missing.
 
-    `are_few`: few words of the page are new. Then a new line may be all that tells it from others,
-    and what the sketch does not sample counts as missing.
+    `are_few`: few words of the page are new. Then a new line may be the only difference from other
+    pages, and its phrases that the sketch does not sample count as missing.
     """
     if block.passage.kind == "prose":
         return block.missing if block.there < (1 - MOST) * block.sampled else 0
@@ -243,19 +243,19 @@ def _words(blocks: Iterable[CountedPassage]) -> int:
 
 
 def _over(blocks: Sequence[CountedPassage], share: float) -> Missing | None:
-    """Return what is missing of some blocks if it is more than a share of their words."""
+    """Return the missing words of some blocks if they are more than a share of all their words."""
     return Missing.beyond("words", _missing_of(blocks), share * _words(blocks), blocks)
 
 
 def _missing_of(blocks: Sequence[CountedPassage]) -> float:
-    """Estimate the words of some blocks that a candidate lacks, from the phrases of all."""
+    """Estimate the words of some blocks that a candidate lacks, from all sampled phrases."""
     sampled = sum(each.sampled for each in blocks)
     there = sum(each.there for each in blocks)
     return _words(blocks) * (1 - there / sampled if sampled else 1)
 
 
 def _without_edges(blocks: list[CountedPassage]) -> list[CountedPassage]:
-    """Leave out the few lines of a print view above and below all that the candidate has."""
+    """Leave out the few lines of a print view above and below all blocks that the candidate has."""
     known = [number for number, each in enumerate(blocks) if 2 * each.there > each.sampled]
     edges = {
         number

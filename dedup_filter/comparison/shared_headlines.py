@@ -1,8 +1,8 @@
-"""Headlines of a page and a candidate, and the text that both have -> whether it may be one text.
+"""Headlines of a page and a candidate, and their shared text -> whether they may be one text.
 
     the same host      the same headline, see `text.headlines`
     the same menus     one headline stands in the other
-    another host       that, or the shared text says what tells them apart
+    another host       likewise, or the shared text has the words in which the headlines differ
 
 Editors write a headline of their own from the words of the story. So at least half of the words
 that one headline has beyond the other must stand in phrases that both pages have. The town in
@@ -41,7 +41,7 @@ def _are_told_by_shared_text(page: PageProfile, candidate: Candidate) -> bool:
     said, lacking = page.passages.said_in(candidate.sketch, words, page.headline.h1)
     for one in mine:
         for other in theirs:
-            # Of words that the page does not have beyond its headline nothing is known.
+            # Words that stand in no sampled phrase beside the headline cannot be compared.
             for beyond in ((one - other) & (said | lacking), (other - one) & (said | lacking)):
                 if beyond & said and len(beyond & said) >= HALF * len(beyond):
                     return True

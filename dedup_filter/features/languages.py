@@ -1,19 +1,18 @@
 """Words -> their language; language -> its stopwords and its function words.
 
-Stopwords tell languages apart, and they are no features: pages share them whatever they say. The
-lists are those of the `stopwords-iso` collection, 57 languages.
+Stopwords distinguish languages. They are no features, because pages share them whatever their
+topic. The lists come from the `stopwords-iso` collection, 57 languages.
 
-Function words hold sentences together, and tell them from what is no sentence (see `analysis`). So
-there must be few of them, and none of which advertisements are made. The stopword lists are too
-long: the English one has 1,298 words, among them buy, free, order, home and page. But a stopword
-that is frequent in running text is a function word, in any language: the, of, and, in, to, a, was.
-So the function words of a language are those of its stopwords that are among the most frequent
-words of its Wikipedia (the lists of `justext`, most frequent first), 100 at most. 49 languages have
-such a list.
+Function words occur in every sentence, but hardly in other text (see `analysis`). So there must be
+few of them, and no typical words of advertisements. The stopword lists are too long: the English
+one has 1,298 words, among them buy, free, order, home and page. But a stopword that is frequent in
+running text is a function word, in any language: the, of, and, in, to, a, was.
+So the function words of a language are its stopwords that are among the most frequent words of its
+Wikipedia (the lists of `justext`, most frequent first), 100 at most. 49 languages have such a list.
 
-Japanese, whose words here are pairs of characters, has a list of our own. In other languages,
-Chinese, Korean and Thai among them, all stopwords are function words: for Chinese they work as well
-as the short lists do elsewhere, and the list of `justext` for Korean has whole words only.
+Japanese, whose words here are pairs of characters, has our own list. In other languages, including
+Chinese, Korean and Thai, all stopwords are function words: for Chinese they work as well as the
+short lists do elsewhere, and the list of `justext` for Korean has whole words only.
 
 Cost: some milliseconds a language, once; 0.03 ms to detect a language.
 """
@@ -29,18 +28,18 @@ import numpy as np
 from dedup_filter.features.tokens import tokens_of_parts
 
 SAMPLE = 400
-"""Words that tell a language: the first ones may be a title, and a thousand tell no more."""
+"""First words by which a language is detected: a few may be a title; a thousand are no better."""
 _COUNTER = np.dtype("<u2")
-"""Of the words of a sample, up to 65,535."""
+"""Counts words of a sample, up to 65,535."""
 _DETECTABLE = 0.1
-"""Share of stopwords from which a language is detected."""
+"""Minimum share of stopwords to detect a language."""
 
 _FULL_OF_ENGLISH = ("zh", "ja", "ko")
 """Languages in whose pages English stopwords and function words count too."""
 
 _MOST_FREQUENT = 100
-"""With 80, 5 % of the shingles of English terms of service are no sentence's; with 130, fewer than
-half of the shingles of calls to action are dropped (docs/decisions/0002)."""
+"""With 80, 5 % of the shingles of English terms of service belong to no sentence; with 130, fewer
+than half of the shingles of calls to action are dropped (docs/decisions/0002)."""
 
 _JUSTEXT_NAMES = dict(
     pair.split(":")
@@ -91,7 +90,7 @@ def function_words(language: str | None) -> frozenset[str]:
 def detect_language(words: Sequence[str]) -> str | None:
     """Return the language whose stopwords cover most of the words, as an ISO 639-1 code.
 
-    None where nothing fits.
+    None if no language fits.
 
     >>> detect_language("der Hund und die Katze schlafen in dem Haus".lower().split())
     'de'
@@ -100,7 +99,7 @@ def detect_language(words: Sequence[str]) -> str | None:
     languages, counters = _counters_by_stopword()
     counts = sum(filter(None, map(counters.get, sample)))
     hits = np.frombuffer(counts.to_bytes(_COUNTER.itemsize * len(languages), "little"), _COUNTER)
-    # Of equal ones the first in the alphabet, so that a text has one language on every machine.
+    # Ties go to the first in the alphabet, so that a text has one language on every machine.
     best = int(hits.argmax())
     return languages[best] if 0 < hits[best] >= _DETECTABLE * len(sample) else None
 
@@ -121,7 +120,7 @@ def _counters_by_stopword() -> tuple[list[str], dict[str, int]]:
 
 
 def _own_stopwords(language: str | None) -> frozenset[str]:
-    """Return a language's stopwords without those of English."""
+    """Return a language's stopwords, without added English ones."""
     import stopwordsiso
 
     return frozenset(stopwordsiso.stopwords(language or ""))

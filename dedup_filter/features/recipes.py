@@ -2,28 +2,28 @@
 
 Recipes for the features of a text:
 
-    content     the words of the shingles that are a sentence's, without stopwords, weight sqrt(tf).
-                Words tolerate a shifted boundary that shingles do not; the square root keeps one
-                frequent word from deciding every bit. The best that can be afforded
+    content     the words of the shingles within sentences, without stopwords, weight sqrt(tf).
+                Words tolerate a shifted boundary, shingles do not; with the square root, no
+                frequent word decides every bit. The best affordable recipe
                 (docs/decisions/0002).
-    shingles    the shingles that are a sentence's (see `analysis`), weight tf: the classic recipe
+    shingles    the shingles within sentences (see `analysis`), weight tf: the classic recipe
                 of simhash in web crawling (Manku, Jain and Das Sarma 2007).
     words       all words, weight tf: as IKAnalyzer with FNV-1 in the classic Java program.
     keywords    the 200 words of the highest tf-idf, weight tf-idf: as jieba with simhash.
 
 A text with hardly any sentences (a table, a listing, a language without a word list) would be
-judged by the few it has, which may be its template's. So in such a text every word counts.
-Weights depend on a feature and how often it occurs, never on where it stands: otherwise a paragraph
-put in front would change all other weights.
+judged by its few sentences, which may belong to its template. So in such a text every word counts.
+Weights depend on a feature and its frequency, never on its place: otherwise a paragraph put in
+front would change all other weights.
 
-Keywords of Chinese are those of `jieba.analyse.extract_tags(topK=200, withWeight=True)`, by the idf
-table that comes with jieba. Other languages have no such table. jieba takes words that its table
-lacks for equally rare, and so are all of theirs: the most frequent words that are no stopwords,
-weighted by their frequency.
+Chinese keywords come from `jieba.analyse.extract_tags(topK=200, withWeight=True)`, with the idf
+table of jieba. jieba gives all words outside its table the same rarity. Other languages have no
+such table, so all their words are equally rare: their keywords are the most frequent words that are
+no stopwords, weighted by their frequency.
 
-Parts of a page. The essay tradition of simhash in web crawling adds "other features, such as
-document title, text styled as headings", and a plain hash of each embedded image, with a weight
-that is constant for a kind:
+Parts of a page. Essays on simhash in web crawling often add "other features, such as
+document title, text styled as headings", and a plain hash of each embedded image, with a constant
+weight for each kind:
 
     title     the shingles of the page's title
     heading   the shingles of each heading within the main content
@@ -32,8 +32,8 @@ that is constant for a kind:
 Each distinct feature counts once, whatever its number and place. The name of a kind is hashed into
 its features, so the same words in the text are another feature: otherwise the weight of a heading
 would be added to a shingle that the text has anyway. Titles and headings hardly have stopwords, so
-they need not be sentences. The confirming sketch is made of the text's shingles alone: these
-features decide which pages are compared, not whether two pages share their text.
+they need not be sentences. The confirming sketch is made of the text's shingles alone: features of
+parts decide which pages are compared, not whether two pages share their text.
 """
 
 import logging
@@ -52,10 +52,10 @@ from dedup_filter.features.languages import stopwords
 from dedup_filter.features.tokens import tokens
 
 _SENTENCES = 0.2
-"""Share of shingles that are a sentence's from which a text consists of sentences."""
+"""A text with at least this share of its shingles within sentences consists of sentences."""
 WEIGHT_UNIT = 256
-"""Fractional weights, those of "content" and "keywords", are rounded to multiples of 1/256, and
-counted in these: `simhash` needs whole numbers."""
+"""Fractional weights, of "content" and "keywords", are rounded to multiples of 1/256, and stored as
+numbers of 1/256: `simhash` needs whole numbers."""
 _TOP_KEYWORDS = 200
 
 
@@ -84,7 +84,7 @@ def content_features(analysis: Analysis) -> Features:
 
 
 def shingle_features(analysis: Analysis) -> Features:
-    """Return the shingles that are a sentence's, weighted by their count."""
+    """Return the shingles within sentences, weighted by their count."""
     is_chosen = analysis.is_sentence if consists_of_sentences(analysis) else slice(None)
     return _counted(analysis.hashes[is_chosen])
 
@@ -129,7 +129,7 @@ def part_features(
 ) -> Features:
     """Return the features of a normalised title, normalised headings and 64-bit hashes of images.
 
-    These hashes are XXH3 whatever the option `feature_hash`: an image may have megabytes.
+    Image hashes are XXH3, whatever the option `feature_hash`: an image may have megabytes.
     """
 
     def shingles(text: str) -> list[int]:
@@ -147,12 +147,12 @@ def part_features(
 
 
 def consists_of_sentences(analysis: Analysis) -> bool:
-    """Tell whether enough shingles of a text are a sentence's; else all its words count."""
+    """Return whether enough shingles of a text are within sentences; else all its words count."""
     return int(np.count_nonzero(analysis.is_sentence)) >= _SENTENCES * len(analysis.hashes)
 
 
 def _counted(hashes: npt.NDArray[np.uint64]) -> Features:
-    """Weigh hashes by their count. Cost: half of that of `np.unique`."""
+    """Weigh hashes by their count. Cost: half as much as `np.unique`."""
     ordered = np.sort(hashes)
     is_first = np.ones(len(ordered) + 1, np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:-1])
@@ -167,8 +167,8 @@ def _whole(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 def _frequent_words(words: Iterable[str], left_out: Set[str]) -> list[tuple[str, float]]:
     counts = Counter(word for word in words if len(word) > 1 and word not in left_out)
     total = counts.total()
-    # Of equally frequent words the first in the alphabet are taken: not the first in the text, for
-    # nothing may depend on where a word stands.
+    # Ties go to the first words in the alphabet, not in the text, because the choice must not
+    # depend on the place of a word.
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [(word, count / total) for word, count in ranked[:_TOP_KEYWORDS]]
 

@@ -2,23 +2,23 @@
 
 A text is cut into runs of one kind of script, and each run into words:
 
-    spaced scripts (Latin, Cyrillic, Arabic, Devanagari …)   at what is no letter, mark or digit
+    spaced scripts (Latin, Cyrillic, Arabic, Devanagari …)   at all but letters, marks and digits
     Chinese characters                                       by jieba's dictionary
     Japanese (kana, and Chinese characters among them)       into overlapping pairs
     Hangul                                                   into overlapping pairs, word by word
     Thai, Lao, Khmer, Burmese, Tibetan                       into overlapping triples
 
-A sign that says something is a word, too: "wifi ✓" and "wifi ✗", "−5" and "5", "€ 5" and "£ 5".
+A sign with a meaning is a word, too: "wifi ✓" and "wifi ✗", "−5" and "5", "€ 5" and "£ 5".
 
 So "Python编程入门 for 初学者" gives words of both languages in their order, and no script is left
-out. Where nothing separates words, pairs and triples of characters stand for them, as in the CJK
-analysers of search engines: triples in alphabets, whose pairs are too few to tell texts apart.
+out. In scripts without spaces, pairs and triples of characters replace words, as in the CJK
+analysers of search engines: triples in alphabets, whose pairs are too few to distinguish texts.
 
-Two programs hold jieba's dictionary and give the same words: jieba (Python) and, if installed (the
-extra "fast"), rjieba (Rust, the crate jieba-rs), in a twentieth of the time. They are the same only
-without the hidden Markov model, which guesses words that the dictionary lacks: with it they differ
-in 2 % of pages. Guessed words also depend on their surroundings, so one edited character would
-change its neighbours.
+Two programs use jieba's dictionary and give the same words: jieba (Python) and, if installed (the
+extra "fast"), rjieba (Rust, the crate jieba-rs), in a twentieth of the time. Both run without the
+hidden Markov model, which guesses words that the dictionary lacks: with it they differ in 2 % of
+pages. Guessed words also depend on the words around them, so one edited character would change its
+neighbours.
 
 Expects normalised text (`text.normalize`). Cost: 0.2 ms for 15,000 characters of English; for 3,000
 characters of Chinese 2.4 ms by jieba, 0.6 ms by rjieba.
@@ -54,7 +54,7 @@ _SIGNS = (
 """Beyond ASCII: currencies, plus-minus and minus, stars, boxes, ticks and crosses."""
 
 _NEXT_PART = "\x1f"
-"""Stands between the parts of a text: ASCII's unit separator, which no normal form has."""
+"""Separates the parts of a text: ASCII's unit separator, which no normal form has."""
 _SPACED_WORD = re.compile(rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*|[{_SIGNS}]")
 _SPACED_WORD_OR_NEXT_PART = re.compile(rf"{_SPACED_WORD.pattern}|{_NEXT_PART}")
 _ASCII = bytes(range(0x80))
@@ -62,7 +62,7 @@ _SPACE_BETWEEN_WORDS = bytes(
     code if code >= 0x80 or chr(code).isalnum() or chr(code) in f"_'{_NEXT_PART}" else 0x20
     for code in range(256)
 )
-"""A table for bytes of UTF-8: ASCII that is in no word and not between parts becomes a space."""
+"""A table for UTF-8 bytes: ASCII that is in no word and no part separator becomes a space."""
 _SEPARATOR_BEYOND_ASCII = re.compile(rf"[^\w{_MARKS}’]")
 _SIGN = re.compile(f"[{_SIGNS}]")
 _MANY_SEPARATORS = 20
@@ -71,19 +71,19 @@ _LOOSE_APOSTROPHES = {
     for apostrophe in "'’"
 }
 """Apostrophes that are not within a word. Each kind has its own search: a pattern with one first
-character is found four times as fast as one with two. What the first search makes spaces was in no
-word, so the second finds what it would have found."""
+character is four times as fast as a pattern with two. The first search replaces only characters
+outside words, so it does not change the result of the second."""
 
 _BETWEEN_RUNS = "\n"
 _MOST_CUT, _LONGEST_CUT = 32_768, 32
-"""Runs whose words are remembered, 7 MB, and the characters of such a run at most."""
+"""Number of runs whose words are cached, 7 MB, and the most characters of such a run."""
 _cut_before: dict[str, list[str]] = {}
 _MOST_PARTS, _LONGEST_PART = 16_384, 256
-"""Parts of texts whose words are remembered, 7 MB, and the characters of such a part at most."""
+"""Number of text parts whose words are cached, 7 MB, and the most characters of such a part."""
 _parts_before: tuple[dict[str, tuple[list[str], int]], ...] = ({}, {})
-"""The words of parts, and what these lack; of Chinese texts, and of Japanese ones."""
+"""Part -> its words and the deficit of their worth; for Chinese texts, and for Japanese texts."""
 _WORDLESS = frozenset(" ,.:;!?()\"'。、“”‘’《》〈〉「」【】·—…\n")
-"""The most frequent texts between runs of Chinese: they have no word."""
+"""The most frequent texts between runs of Chinese; they contain no word."""
 _UNSPACED_RUNS = re.compile(f"([{_HAN}{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]+)")
 _SCRIPTS = [re.compile(f"[{script}]+") for script in (_HAN, _KANA, _HANGUL)]
 _NOT_CHINESE = re.compile(f"[{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]")
@@ -94,24 +94,24 @@ _IN_JAPANESE = re.compile(
     f"(?P<pairs>[{_HAN}{_KANA}]+|[{_HANGUL}]+)|(?P<triples>[{_UNSPACED_ALPHABETS}]+)"
 )
 _JAPANESE_KANA = 0.2
-"""Kana to each Chinese character from which a text is Japanese. Japanese prose has more than
-one; a Chinese text has a brand name now and then."""
+"""A text with more kana than this for each Chinese character is Japanese. Japanese prose has more
+than one; a Chinese text has a brand name now and then."""
 _OF_ITS_SCRIPT = 0.1
-"""Share of the characters from which a script tells the language of a text. A word of Chinese has
-fewer than two characters, one of English six with its space: so this is a fourth of the words."""
+"""Minimum share of the characters for a script to decide the language of a text. A Chinese word has
+fewer than two characters, an English word six with its space: so this is a fourth of the words."""
 _TENTHS = 10
 _NGRAMS = {"pairs": (2, 5), "triples": (3, 2)}
-"""Characters of a pair and a triple, and what each is worth in the number of words, in tenths: a
-word of Japanese or Korean takes two characters, one of Thai five."""
+"""Characters of a pair and a triple, and the worth of each in tenths of a word: a Japanese or
+Korean word has two characters, a Thai word five."""
 
 
 class Scripts(NamedTuple):
-    """What the scripts of a text tell."""
+    """The language of a text by its scripts."""
 
     language: str | None = None
-    """What a script alone tells: "zh", "ja" or "ko"; None for other scripts. Such pages are full of
-    English, and templates around the world declare `lang="en"`: stopwords could take two copies of
-    one text for texts of two languages."""
+    """The language given by a script alone: "zh", "ja" or "ko"; None for other scripts. Such pages
+    are full of English, and templates around the world declare `lang="en"`: by stopwords, two
+    copies of one text could get different languages."""
     is_japanese: bool = False
     """Whether Chinese characters are cut as Japanese."""
 
@@ -120,11 +120,11 @@ class Tokens(NamedTuple):
     """The words of a text that consists of parts."""
 
     words: list[str]
-    """In text order; none spans two parts."""
+    """In text order; no word spans two parts."""
     lengths: npt.NDArray[np.int32]
-    """How many of the words each part has, (parts,)."""
+    """Number of words in each part, (parts,)."""
     worths: npt.NDArray[np.int32]
-    """How many words a reader would count in each part, (parts,), in tenths: fewer than there are
+    """Number of words that a reader would count in each part, (parts,), in tenths: fewer than the
     overlapping pairs and triples."""
 
 
@@ -142,7 +142,7 @@ def tokens(text: str) -> list[str]:
 def tokens_of_parts(texts: Sequence[str], scripts: Scripts | None = None) -> Tokens:
     """Cut the normalised parts of a text into words.
 
-    `scripts` tells whether Chinese characters are Chinese or Japanese; None: all parts together do.
+    `scripts` decides whether Chinese characters are cut as Japanese; None: computed from all parts.
 
     >>> found = tokens_of_parts(["one two", "", "three"])
     >>> found.words, found.lengths.tolist(), found.worths.tolist()
@@ -161,13 +161,13 @@ def tokens_of_parts(texts: Sequence[str], scripts: Scripts | None = None) -> Tok
     words = []
     for part in parts:
         words += part
-    # Without any part, `parts` has an empty one all the same.
+    # Even without texts, `parts` has one empty part.
     lengths = np.fromiter(map(len, parts), np.int32, len(texts))
     return Tokens(words, lengths, (_TENTHS * lengths - lacking).astype(np.int32))
 
 
 def scripts_of(texts: Sequence[str]) -> Scripts:
-    """Return what the scripts of all parts of a text tell. Cost: 5 us for 5,000 characters.
+    """Return the language of a text by the scripts of all parts. Cost: 5 us for 5,000 characters.
 
     >>> scripts_of(["用 lxml 解析网页"]), scripts_of(["わかりました"])
     (Scripts(language='zh', is_japanese=False), Scripts(language='ja', is_japanese=True))
@@ -187,7 +187,7 @@ def scripts_of(texts: Sequence[str]) -> Scripts:
 
 
 def as_read(worths: npt.NDArray[np.int32]) -> int:
-    """Return how many words a reader would count in parts of a text, by their `Tokens.worths`."""
+    """Return the number of words that a reader would count, given `Tokens.worths` of parts."""
     return round(int(worths.sum()) / _TENTHS)
 
 
@@ -197,9 +197,9 @@ def _beyond_ascii(body: bytes) -> str:
 
 
 def _spaced(text: str, body: bytes, beyond_ascii: str) -> str:
-    """Return the matches of `_SPACED_WORD` separated by spaces, and what separates parts.
+    """Return the matches of `_SPACED_WORD` separated by spaces, with the part separators.
 
-    Whatever is in no word becomes a space, by a table for ASCII and one replacement for each of the
+    Characters outside words become spaces, by a table for ASCII and one replacement for each of the
     few other separators of a text: three times as fast as the search.
     """
     separators = set(_SEPARATOR_BEYOND_ASCII.findall(beyond_ascii))
@@ -218,9 +218,9 @@ def _spaced(text: str, body: bytes, beyond_ascii: str) -> str:
 def _unspaced(
     texts: Sequence[str], beyond_ascii: str, scripts: Scripts
 ) -> tuple[Sequence[list[str]], Sequence[int]]:
-    """Return the words of each text, and what they lack to be worth a word each.
+    """Return the words of each text, and the deficit of their worth, in tenths of a word.
 
-    Most texts of a host's frame, which are short, were cut before.
+    Texts of a host's frame are short, and most of them are in the cache.
     """
     known = _parts_before[scripts.is_japanese]
     cut = {text: known.get(text) for text in texts}
@@ -240,7 +240,7 @@ def _unspaced(
 
 
 def _chinese(runs: list[list[str]]) -> list[list[str]]:
-    """Cut the runs of Chinese characters of each text, at the odd places, and the texts between."""
+    """Cut the runs of Chinese characters of each text (at odd places) and the texts between."""
     cut = _cut_once([run for of_text in runs for run in of_text[1::2]])
     parts = []
     for of_text in runs:
@@ -254,10 +254,10 @@ def _chinese(runs: list[list[str]]) -> list[list[str]]:
 
 
 def _cut_once(runs: Iterable[str]) -> Mapping[str, list[str]]:
-    """Return the words of each run of Chinese characters: half of a crawl's were cut before.
+    """Return the words of each run of Chinese characters: half the runs of a crawl are cached.
 
-    One call cuts all others, in two thirds of the time: no word of the dictionary spans a line's
-    end, which is returned as a word of its own.
+    One call cuts all other runs, in two thirds of the time: no word of the dictionary spans a line
+    end, and the cutter returns each line end as a word.
     """
     cut = {run: _cut_before.get(run, []) for run in runs}
     new = [run for run, words in cut.items() if not words]
@@ -271,11 +271,11 @@ def _cut_once(runs: Iterable[str]) -> Mapping[str, list[str]]:
 
 
 def _mixed(runs: list[str], scripts: re.Pattern[str]) -> tuple[list[str], int]:
-    """Cut the runs of a text; return what its words lack, too, in tenths of a word."""
+    """Cut the runs of a text; also return the deficit of their worth, in tenths of a word."""
     words: list[str] = []
     lacking = 0
     for number, run in enumerate(runs):
-        if number % 2 == 0:  # re.split puts what its group matched at the odd places
+        if number % 2 == 0:  # re.split puts the matches of its group at odd places
             words += _SPACED_WORD.findall(run)
             continue
         for of_script in scripts.finditer(run):
@@ -292,7 +292,7 @@ def _mixed(runs: list[str], scripts: re.Pattern[str]) -> tuple[list[str], int]:
 
 @cache
 def chinese_cutter() -> Cutter:
-    """Load the faster program that is installed. Called when the first Chinese page arrives."""
+    """Load the fastest installed program. Called when the first Chinese page arrives."""
     try:
         return rjieba_cutter()
     except ImportError:
@@ -317,7 +317,7 @@ def rjieba_cutter() -> Cutter:
     """Load rjieba and its dictionary, 0.08 s.
 
     Raises:
-        ImportError: it is not installed, or older than 0.2.
+        ImportError: rjieba is not installed, or older than 0.2.
     """
     from rjieba import Jieba
 

@@ -1,12 +1,12 @@
-"""Hashes of a text's shingles -> keys, by which another page that has much of the text is found.
+"""Hashes of a text's shingles -> keys that find other pages with much of the text.
 
     64-bit hashes -> the 8 smallest distinct ones -> the lower half of each -> 32 bytes
 
-Two texts that share a share s of their shingles have a key in common with probability 1 - (1 - s)^8
-or so: the smallest hashes are a random sample, and of two texts mostly the same one (MinHash,
-Broder 1997). The lower half of a hash says nothing of whether it is among the smallest, so it takes
-any value: one of 80 million keys (10 million pages) is met by chance once in 54 times. Of the upper
-halves, the smallest 8 of 500, all would lie among 69 million values.
+Two texts with a share s of common shingles have a key in common with a probability of about
+1 - (1 - s)^8: the smallest hashes are a random sample, mostly the same in both texts (MinHash,
+Broder 1997). The lower half of a hash is independent of its rank, so it takes any value: one of 80
+million keys (10 million pages) is met by chance once in 54 times. The upper halves of the smallest
+8 of 500 hashes would all lie among 69 million values.
 
 Cost: 10 us for 500 shingles.
 """
@@ -19,8 +19,8 @@ import numpy.typing as npt
 UInt64Array = npt.NDArray[np.uint64]
 
 KEYS = 8
-"""Keys of a page. Of 63 copies that the rule accepts and that have no candidate within 12 bits, 4
-keys find 49, 8 find 59, and 16 find 62 (docs/decisions/0014)."""
+"""Number of keys of a page. Among 63 copies that the rule accepts and that have no candidate within
+12 bits, 4 keys find 49, 8 find 59, and 16 find 62 (docs/decisions/0014)."""
 KEY = np.dtype("<u4")
 KEYS_BYTES = KEYS * KEY.itemsize
 """Keys are stored with the pages: never change them under an old index."""
@@ -35,9 +35,9 @@ def smallest(hashes: UInt64Array) -> UInt64Array:
 
 
 def keys_of(texts: Sequence[UInt64Array]) -> bytes:
-    """Return the keys of a page by the `smallest` hashes of its texts: `KEYS_BYTES`.
+    """Return the keys of a page from the `smallest` hashes of its texts: `KEYS_BYTES` bytes.
 
-    A zero stands for a key that is missing, as the page has fewer shingles.
+    If the page has fewer shingles, zeros stand for the missing keys.
     """
     keys = np.zeros(KEYS, KEY)
     of_all = smallest(np.concatenate(texts)) if len(texts) > 1 else texts[0]

@@ -1,4 +1,4 @@
-"""A page's texts -> profile: all measures that its judgement needs, and all that is kept of it.
+"""A page's texts -> profile: all measures by which it is judged, and all that are stored.
 
     all text, unread text    -> digest                                     (exact repeats)
     new, main, span          -> words -> shingles -> their hashes          (confirmation)
@@ -6,17 +6,17 @@
     shingles of all three    -> sketch, keys                               (kept)
 
 The texts of a page consist of passages, its blocks, whose words were found when the page was read
-(`read_page`). Each text is measured by its share of them:
+(`read_page`). Each text is made of some of the passages:
 
     new     the main content of the blocks that its host has not shown yet
-    main    the main content of those that are not known to be frame of the host
+    main    the main content of the blocks that are not known to be frame of the host
     span    all blocks from the first to the last of `main`, frame included
 
-Once the host has shown something, passages outside these texts that it has not shown belong to the
-page, too: they are compared, but found by nothing.
+Once the host has shown blocks, new passages outside these texts belong to the page, too: they are
+compared, but not used to find candidates.
 
-Guarantee: the same texts and options give the same profile on every machine. What a profile depends
-on must not change while there are indexes that were filled with it.
+Guarantee: the same texts and options give the same profile on every machine. If the computation of
+a profile changes, old indexes become invalid.
 
 Cost: 0.3 ms for 1,000 words.
 """
@@ -45,13 +45,13 @@ from dedup_filter.thresholds import FRAME_TIMES, HALF, MIN_WORDS
 
 DIGEST_BYTES = 24
 EQUAL_DIGEST = slice(0, 16)
-"""Bytes of a digest: equal if title, all text and unread text are."""
+"""Bytes of a digest: equal if title, all text and unread text are equal."""
 UNREAD_DIGEST = slice(8, 16)
-"""Bytes of a digest: equal if the unread text is."""
+"""Bytes of a digest: equal if the unread text is equal."""
 WAITING_DIGEST = slice(12, 16)
-"""Bytes of a digest: equal if the part of the unread text that waits for a script is."""
+"""Bytes of a digest: equal if the part of the unread text that waits for a script is equal."""
 MAIN_DIGEST = slice(8, 24)
-"""Bytes of a digest: equal if title, unread text and all text without the host's frame are."""
+"""Bytes of a digest: equal if title, unread text and text without the host's frame are equal."""
 
 
 UInt32Array = npt.NDArray[np.uint32]
@@ -59,7 +59,7 @@ UInt64Array = npt.NDArray[np.uint64]
 
 
 PassageKind = Literal["prose", "line", "link"]
-"""What a block of a page is: sentences; a name, a price, a date; or mostly links."""
+"""The kind of a block: sentences; a name, a price, a date; or mostly links."""
 
 
 class Passage(NamedTuple):
@@ -70,7 +70,7 @@ class Passage(NamedTuple):
     """How many earlier pages of its host have shown it."""
     kind: PassageKind
     in_new: bool
-    """Whether it is of the text `new`; likewise of `main` and `span`."""
+    """Whether it is in the text `new`; likewise in `main` and `span`."""
     in_main: bool
     in_span: bool
     is_beside: bool = False
@@ -90,14 +90,14 @@ class Passage(NamedTuple):
     def is_compared_elsewhere(self) -> bool:
         """Whether it can be compared with pages of other hosts.
 
-        Their sketches have only their texts. What stands above the menus of one host is its banner
-        ("This is a copy of ...").
+        Sketches hold only the three texts. A passage above the menus of a host is its banner ("This
+        is a copy of ...").
         """
         return (self.in_new or self.in_main or self.in_span) and not self.is_above
 
 
 class Surroundings(NamedTuple):
-    """What is known of a page's host, and of the site that it belongs to."""
+    """The context of a page: its host, and the site of its host."""
 
     times_shown: TimesShown = never_shown
     is_frame_known: bool = False
@@ -106,20 +106,20 @@ class Surroundings(NamedTuple):
     """Whether the page is a print view: nearly all kept pages of the host have menus, and it has
     none."""
     is_of_site: Callable[[str], bool] | None = None
-    """Whether another host shows its pages in the same frame; None: no host does."""
+    """Whether another host has the same menus; None: no host has."""
     is_plain: bool = False
-    """Whether the page is a plain text, which has no host's frame around it."""
+    """Whether the page is a plain text, without the frame of a host."""
 
 
 class PageTexts(NamedTuple):
-    """The texts that a page is judged by, as its passages."""
+    """The texts by which a page is judged, as its passages."""
 
     document: Document
-    """The text that the page is known by, with its title, headings and images."""
+    """The page's stored text, with its title, headings and images."""
     passages: Sequence[Passage]
     """All passages of any text, in page order."""
     words: Words
-    """Those of the passages, its parts."""
+    """The words of the passages, one part for each passage."""
     headline: Headline = Headline()
     around: Surroundings = Surroundings()
 
@@ -136,57 +136,57 @@ class Text(NamedTuple):
     """Hashes of its shingles, distinct, ascending."""
     word_count: int
     keys: bytes = b""
-    """By which pages are found that share some of its shingles, see `phrase_keys`; b"" for none."""
+    """Keys that find pages that share some of its shingles, see `phrase_keys`; b"" for none."""
 
     def holds(self, passage: Passage) -> bool:
-        """Whether a passage is of this text."""
+        """Return whether a passage is in this text."""
         in_text: bool = getattr(passage, f"in_{self.name}")
         return in_text
 
 
 @dataclass(frozen=True, slots=True)
 class PageProfile:
-    """What a page is compared by, and what is kept of it."""
+    """The measures by which a page is compared, and the measures that are stored."""
 
     digest: bytes
-    """`DIGEST_BYTES`: hashes of title, all text and unread text, by which equal pages are found; of
-    unread text (4 bytes) and what of it waits for a script (4 bytes); of title and all text that
-    is not known to be frame."""
+    """`DIGEST_BYTES`, which find equal pages: hashes of title, all text and unread text (8 bytes);
+    of unread text (4 bytes) and its part that waits for a script (4 bytes); of title and all text
+    that is not known to be frame (8 bytes)."""
     is_blank: bool
     """Whether all text of the page has no letter and no digit."""
     is_unread: bool
-    """Whether more words were not read than were: the page repeats only what it equals."""
+    """Whether more words are unread than read: then the page repeats only equal pages."""
     unread_words: float
     waiting_words: float
     """Unread words that wait for a script, so that they may be the page's content."""
     headline: Headline
     around: Surroundings
     texts: tuple[Text, ...]
-    """Those that candidates are looked up by: `new` and `main`, as far as they differ and have
-    `MIN_WORDS` words; if neither has, `span`, if it has; else none. One without any feature, of
-    stopwords alone, is none of them."""
+    """The texts that look up candidates: `new` and `main`, if they differ and have `MIN_WORDS`
+    words; if neither has as many, `span`, if it has; else none. A text without features, of
+    stopwords alone, is left out."""
     passages: "ComparedPassages"
     sketch: bytes
     """Sketch of the shingles of all three texts."""
     keys: bytes
-    """Keys of the shingles of all three texts; b"" if it has no `texts`, or none are to be kept."""
+    """Keys of the shingles of all three texts; b"" without `texts`, or if keys are not stored."""
     word_count: int
-    """Words of the text that the page is known by."""
+    """Words of the page's stored text."""
     language: str | None
     shingles: int
-    """Shingles of the text that the page is known by."""
+    """Shingles of the page's stored text."""
     shingles_without_stopword: int
-    """How many of these have too few function words around them to be a sentence's."""
+    """How many of `shingles` have too few function words around them to belong to a sentence."""
     new_share: float
     """Words of the text `new`, divided by the words of `main`."""
     frame_share: float = 0.0
     """Share of the words of the span that are frame of the host, 0 to 1."""
     canonical: tuple[str, ...] = ()
-    """URLs that the page names as its canonical ones; may be relative."""
+    """URLs that the page names as canonical; may be relative."""
     selected: tuple[str, ...] = ()
-    """What selectors of a user have done to the page."""
+    """The effects of a user's selectors on the page."""
     text: str = ""
-    """The text that the page is known by."""
+    """The text of `document`."""
 
     @property
     def reason(self) -> Reason:
@@ -197,8 +197,8 @@ class PageProfile:
     def was_shown(self) -> bool:
         """Whether earlier pages of the host have shown all of it, or half and its headline.
 
-        The latter is an edition of one of them. While the frame of the host is not known, that half
-        may be frame.
+        With half and the headline it is an edition of an earlier page. This does not count while
+        the frame of the host is not known, because the half may be frame.
         """
         heads = [self.headline.h1] if self.headline.h1 else title_parts(self.headline.title)
         times = min(map(self.around.times_shown, heads), default=0)
@@ -207,33 +207,33 @@ class PageProfile:
 
     @property
     def fingerprint(self) -> int | None:
-        """What later pages find this one by; None: too short, without features, or unread."""
+        """The fingerprint that later pages find; None: too short, without features, or unread."""
         return self.texts[0].fingerprint if self.texts else None
 
 
 class CountedPassage(NamedTuple):
-    """A passage of a page, and what the sketch of another page has of it."""
+    """A passage of a page, and how many of its phrases the sketch of another page has."""
 
     passage: Passage
     words: int
     phrases: int
-    """Its shingles; of a passage with fewer words than a shingle those that hold all of them."""
+    """Its shingles; for a passage shorter than a shingle, the shingles that hold all its words."""
     sampled: int
-    """How many of these the sketch samples."""
+    """How many of its phrases the sketch samples."""
     there: int
-    """How many of the sampled ones it has."""
+    """How many of the sampled phrases the sketch has."""
 
     @property
     def missing(self) -> float:
-        """Estimate of its words that the other page lacks: all, if its sketch samples none."""
+        """Estimated words that the other page lacks: all, if its sketch samples none."""
         return self.words * (1 - self.there / self.sampled) if self.sampled else self.words
 
 
 class ComparedPassages(Protocol):
-    """The passages of a page, wherever they are."""
+    """The passages of a page, in this or in another process."""
 
     def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
-        """Yield each passage with what a sketch has of it."""
+        """Yield each passage with the counts of its phrases in a sketch."""
 
     def said_in(self, sketch: bytes, words: UInt64Array, title: str) -> tuple[set[int], set[int]]:
         """Return which of some words stand in a shingle that a sketch has, and which do not."""
@@ -249,17 +249,17 @@ class MeasuredPassages(NamedTuple):
     hashes: UInt32Array
     """Hashes of all shingles in page order, (n - size + 1,)."""
     ends: Sequence[int]
-    """Words before each passage and, last, of all."""
+    """Words before each passage and, last, of all passages."""
     size: int
     """Words in a shingle."""
     words: UInt64Array
     """Hashes of all words in page order, (n,)."""
 
     def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
-        """Yield each passage with what a sketch has of it.
+        """Yield each passage with the counts of its phrases in a sketch.
 
-        A passage with fewer words than a shingle is there if any shingle with all of its words is:
-        its neighbours may be others.
+        If a passage has fewer words than a shingle, one shared shingle with all its words is
+        enough, because its neighbours on the other page may differ.
 
         Cost: 30 us, and 2 us a passage.
         """
@@ -278,8 +278,8 @@ class MeasuredPassages(NamedTuple):
     def said_in(self, sketch: bytes, words: UInt64Array, title: str) -> tuple[set[int], set[int]]:
         """Return which of some words, (n,), stand in a shingle that a sketch has, and which do not.
 
-        The words are hashes. A word whose shingles are not sampled is in neither set; the passage
-        that is the title does not count. Cost: 0.1 ms for 1,000 words.
+        The words are hashes. A word whose shingles are not sampled is in neither set; a passage
+        equal to `title` does not count. Cost: 0.1 ms for 1,000 words.
         """
         are_sampled, are_there = found_in(self.hashes, sketch)
         is_title = np.array([each.text == title for each in self.passages], np.bool_)
@@ -298,7 +298,7 @@ class MeasuredPassages(NamedTuple):
     def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:
         """Return first and end of the words of a passage that stand in no shingle of a sketch.
 
-        They are counted within it, wherever it stands; all, if each word stands in one.
+        They are counted within the passage. If each word is in such a shingle, all are returned.
         """
         are_there, lacking, size = found_in(self.hashes, sketch)[1], set[int](), 0
         for passage, first, end in zip(self.passages, self.ends, self.ends[1:], strict=False):
@@ -314,21 +314,21 @@ class AnalysedTexts(NamedTuple):
     """The words of the three texts of a page; equal texts share one object."""
 
     all: Analysis
-    """That of all passages."""
+    """The analysis of all passages."""
     new: Analysis
     main: Analysis
     span: Analysis
     found_by: Mapping[Analysis, int]
-    """The texts that candidates are looked up by, as far as they are read: their fingerprints."""
+    """Texts that look up candidates (unless most text is unread) -> their fingerprints."""
 
     @property
     def known_by(self) -> Analysis:
-        """The text that the page is known by."""
+        """The page's stored text: the first text that looks up candidates, else `main`."""
         return next(iter(self.found_by), self.main)
 
 
 def are_equal(digest: bytes, other: bytes) -> bool:
-    """Whether two pages have the same title, text and unread text, with the frame or without it."""
+    """Return whether title, text and unread text are equal, with the frame or without it."""
     return any(digest[part] == other[part] for part in (EQUAL_DIGEST, MAIN_DIGEST))
 
 
@@ -437,7 +437,7 @@ def _cut(analysis: Analysis, passages: Sequence[Passage]) -> list[Analysis]:
 
 
 def features_of(document: Document, analysis: Analysis, config: FilterConfig) -> Features:
-    """Return the features of a text, and those of the page's weighted parts."""
+    """Return the features of a text, and the features of the page's weighted parts."""
     features = RECIPES[config.features](analysis)
     if not any(config.part_weights):
         return features
@@ -457,7 +457,7 @@ def features_of(document: Document, analysis: Analysis, config: FilterConfig) ->
 
 def _digest(title: str, all_text: str | int, own_text: int, document: Document) -> bytes:
     unread, waiting = f"{document.unread_hash}", f"{document.waiting_hash}"
-    # No normal form has a line's end.
+    # A normal form contains no line end.
     said = [f"{title}\n{all_text}\n{unread}", unread, waiting, f"{title}\n{own_text}"]
     hashes = [xxhash.xxh3_64_digest(each.encode("utf-8", "surrogatepass")) for each in said]
     return hashes[0] + hashes[1][:4] + hashes[2][4:] + hashes[3]

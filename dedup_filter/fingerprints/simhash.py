@@ -12,7 +12,7 @@ a 0; bit i of the fingerprint is 1 where tally i is above zero.
 
 Guarantee: the same features give the same fingerprint on every machine and in every order. So
 weights are whole numbers: sums of floats depend on their order, and a tally near zero would differ
-from one numpy build to the next.
+between numpy builds.
 """
 
 import numpy as np
@@ -24,8 +24,8 @@ UInt64Array = npt.NDArray[np.uint64]
 def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int | None:
     """Return the fingerprint of features given as hashes and whole-number weights, both (n,).
 
-    None: there are no features. Every number is a fingerprint, so texts without any would be equal
-    to one another. Cost: about 64 multiplications a feature.
+    None: there are no features. With any number instead, all texts without features would be equal.
+    Cost: about 64 multiplications a feature.
 
     >>> simhash(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))
     11
@@ -37,7 +37,7 @@ def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int | None
 
 
 def tallies(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> list[int]:
-    """Return the 64 tallies of features given as for `simhash`, that of bit 63 first.
+    """Return the 64 tallies of features given as for `simhash`, bit 63 first.
 
     >>> tallies(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))[-4:]
     [1, -3, 3, 1]
@@ -49,7 +49,7 @@ def tallies(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> list[int]:
 def _ones(
     hashes: UInt64Array, weights: npt.NDArray[np.integer]
 ) -> tuple[npt.NDArray[np.floating], int]:
-    """Return for each bit, 63 first, the weight of the features that have it, and that of all."""
+    """Return the weight of the features that have each bit, 63 first, and the total weight."""
     bits = np.unpackbits(hashes.astype(">u8").view(np.uint8).reshape(-1, 8), axis=1)
     total = int(weights.sum())
     # Sums of whole numbers are exact below 2**24 in float32, which takes half the memory.

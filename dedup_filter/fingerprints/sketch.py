@@ -1,8 +1,8 @@
-"""Sketch: the shingle set of a page -> at most 512 bytes that tell how much of another is in it.
+"""Sketch: shingle set of a page -> at most 512 bytes that estimate how much of another is in it.
 
 FracMinHash (Irber et al. 2022, "Lightweight compositional analysis of metagenomes with FracMinHash
-and minimum metagenome covers"; "scaled" MinHash in sourmash): kept are the 32-bit hashes of a set
-below 2**32 / 2**s, where the scale s is the smallest with which they fit into the bytes. Up to 240
+and minimum metagenome covers"; "scaled" MinHash in sourmash): the sketch keeps the 32-bit hashes
+below 2**32 / 2**s, where the scale s is the smallest at which they fit into the bytes. Up to 240
 shingles the sketch is the whole set.
 
     containment of A in B = |hashes of A below B's bound that B has| / |hashes of A below B's bound|
@@ -14,9 +14,9 @@ similarity, containment is not lower if B holds more than A: another frame, comm
     bits b    1 byte: of each kept hash, only the b bits after its s leading zeros are stored
     gaps      2 bytes each: from one hash to the next; a gap of 65,535 leads to no hash
 
-With b = 14 + the bits of the count, most gaps fit, and a shingle that is not in the page is found
-there by chance once in 16,384 times. In the same bytes there would be half as many hashes of 32
-bits, and the more hashes there are, the shorter the blocks of a long page that they can tell of.
+With b = 14 + the bits of the count, most gaps fit, and a shingle that is not in the page matches by
+chance once in 16,384 times. The same bytes would hold half as many hashes of 32 bits, and more
+hashes sample shorter blocks of a long page.
 
 Cost: 2 bytes a shingle, at most 512. The standard error of a containment c of a long page is
 sqrt(c (1 - c) / 180): 0.027 at c = .85; of a page of up to 240 shingles 0.
@@ -45,7 +45,7 @@ _MOST_BITS = 32
 
 def distinct_hashes(shingle_hashes: npt.NDArray[np.uint64]) -> UInt32Array:
     """Return the 32-bit hashes of a set of shingles, distinct and in ascending order."""
-    # The upper half; the lower one would do as well, for the finaliser mixes all bits.
+    # The upper half; the lower half would do as well, because the finaliser mixes all bits.
     return _ordered((shingle_hashes >> np.uint64(32)).astype(np.uint32))
 
 
@@ -61,7 +61,7 @@ def sketch(hashes: UInt32Array) -> bytes:
     """
     scale = 0
     if len(hashes) > _MOST_HASHES:
-        # The first scale whose bound is below the first hash too many.
+        # The first scale whose bound is below the first hash beyond the limit.
         scale = _MOST_BITS + 1 - int(hashes[_MOST_HASHES]).bit_length()
     while len(packed := _packed(hashes[: _below(hashes, scale)], scale)) > MOST_SKETCH_BYTES:
         scale += 1
@@ -69,7 +69,7 @@ def sketch(hashes: UInt32Array) -> bytes:
 
 
 def is_sketch(packed: bytes) -> bool:
-    """Tell whether some bytes can be what `sketch` returned."""
+    """Return whether some bytes have the format of a sketch."""
     if len(packed) % _GAP.itemsize or not _HEAD_BYTES <= len(packed) <= MOST_SKETCH_BYTES:
         return False
     stored = _stored(packed)
@@ -79,10 +79,10 @@ def is_sketch(packed: bytes) -> bool:
 def contained(
     hashes: UInt32Array, sketches: Sequence[bytes]
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Count the hashes of a set that each of n sketches has, can tell of, and all that it has.
+    """Return for each of n sketches: hashes in common with a set, comparable ones, sketch size.
 
-    A sketch can tell of hashes below its bound. The hashes are distinct and ascending; the counts
-    are (n,) each.
+    Hashes below the bound of a sketch are comparable. The hashes are distinct and ascending; the
+    counts are (n,) each.
 
     Cost: 20 us a sketch, for 300 hashes.
     """
@@ -97,11 +97,11 @@ def contained(
 def shared(
     ones: Sequence[bytes], others: Sequence[bytes]
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Count, of n pairs of sketches, the shared hashes, and those of each that both can tell of.
+    """Count, for n pairs of sketches, the shared hashes, and the comparable hashes of each.
 
-    Two sketches can tell of hashes below the smaller of their bounds, and tell them apart by the
-    bits that both have stored. The first count over the second is the containment of the one in the
-    other. The counts are (n,) each.
+    Hashes below the smaller of the two bounds are comparable, by the bits that both sketches have
+    stored. The first count divided by the second is the containment of the one in the other. The
+    counts are (n,) each.
 
     Cost: 10 us a pair where there are many; memory: 10 KB a pair.
     """
@@ -119,7 +119,7 @@ def shared(
 
 
 def jaccard(one: bytes, other: bytes) -> float:
-    """Estimate the Jaccard similarity of two sets from their sketches, 0 to 1; of empty ones 0."""
+    """Estimate the Jaccard similarity of two sets from their sketches, 0 to 1; empty sets: 0."""
     there, mine, theirs = (int(each[0]) for each in shared([one], [other]))
     return there / max(mine + theirs - there, 1)
 
@@ -129,10 +129,10 @@ def _first_bits(
 ) -> npt.NDArray[np.uint64]:
     """Return the first bits of the hashes of n sketches that are below the bounds of n scales.
 
-    They come one sketch after the other, ascending and distinct, each after the number of its
-    sketch. `stored_bits`: how many first bits each sketch has; `known`: how many are wanted.
+    The results are ordered by sketch, ascending and distinct; each has the number of its sketch in
+    its high bits. `stored_bits`: how many first bits each sketch has; `known`: how many to return.
     """
-    # A stored hash is what follows its leading zeros, so as a number it is its first bits.
+    # A hash is stored without its leading zeros, so as a number it equals its first bits.
     gaps = np.frombuffer(b"".join(packed[_HEAD_BYTES:] for packed in sketches), _GAP)
     lengths = [(len(packed) - _HEAD_BYTES) // _GAP.itemsize for packed in sketches]
     starts = np.cumsum([0, *lengths])[:-1]
@@ -140,7 +140,7 @@ def _first_bits(
     before = np.concatenate([[0], sums])[starts]
     owners = np.repeat(np.arange(len(sketches)), lengths)
     first = (sums - before[owners]) >> (stored_bits - known)[owners]
-    # With fewer bits than leading zeros nothing tells which hashes are below the bound.
+    # With fewer bits than leading zeros, it is unknown which hashes are below the bound.
     ends = np.where(known < scales, 0, 1 << np.maximum(known - scales, 0))
     is_asked = (gaps != _LONGEST_GAP) & (first < ends[owners])
     numbered = (owners[is_asked] << _MOST_BITS) | first[is_asked]
@@ -148,7 +148,7 @@ def _first_bits(
 
 
 def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
-    """Tell which hashes, (n,), in any order, a sketch can tell of, (n,), and has, (n,).
+    """Return which hashes, (n,), in any order, a sketch samples, (n,), and has, (n,).
 
     Cost: 30 us for 1,000.
     """
@@ -159,7 +159,7 @@ def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
 
 
 def _are_in(below: UInt32Array, packed: bytes, stored: UInt32Array) -> BoolArray:
-    """Tell which hashes below the bound of a sketch, (m,), are in it."""
+    """Return which hashes below the bound of a sketch, (m,), are in it."""
     if not len(stored):
         return np.zeros(len(below), np.bool_)
     wanted = _shortened(below, packed[0], packed[1])

@@ -1,43 +1,43 @@
 """Pages of a host -> which of their blocks are the host's frame.
 
-What repeats on a host is its frame: menus, sidebars, footers, notices. No language and no markup
-has to be known, only which blocks the kept pages of a host have shown, and how often:
+Blocks that repeat on a host are its frame: menus, sidebars, footers, notices. The rule needs no
+language and no markup, only how many kept pages of the host have shown each block:
 
     block of a new page        not shown before    the page's own
                                shown once          frame, or the page repeats an earlier one
                                shown twice or more frame
 
-Of a page that is dropped as a duplicate, only blocks count that its host had not shown before. All
-pages of a mirror are dropped, and its frame must be known nevertheless. But what was shown before
-does not count again: otherwise the print views of an article would make a frame of it.
+If a page is dropped as a duplicate, only blocks count that its host had not shown before. All
+pages of a mirror are dropped, and its frame must be known nevertheless. But blocks shown before
+do not count again: otherwise the print views of an article would make a frame of it.
 
 A page is counted once, when it is kept for good, and is never subtracted.
 
 Sites. Hosts whose pages have the same menus form one site, such as shops run with the same
-software. A host whose own frame is not known yet borrows that of its sites: blocks that two pages
-of any of their hosts have shown. A site is kept like a host, under the name of its menu.
+software. A host whose own frame is not known yet borrows the frame of its sites: blocks that two
+pages of any of their hosts have shown. A site is kept like a host, under the name of its menu.
 
 The first pages of a host come before its frame is known, and so does the first page of another
-template in the middle of a crawl: most of it is new. Such pages wait, and are judged again when
-each of the next two has shown what repeats (`provisional_pages`).
+template in the middle of a crawl: most of it is new. Such pages wait, and are judged again after
+each of the next two pages of their template (`provisional_pages`).
 
-Memory is bounded in bytes, and of each host in blocks (its oldest go first). A host that was used
-lately is a dictionary, at most a quarter of the memory; others are packed, 8 bytes a block. Beyond
-the bound, hosts not used for longest go from memory:
+Total memory is bounded in bytes; each host is bounded in blocks (its oldest go first). Recently
+used hosts are dictionaries, at most a quarter of the memory; others are packed, 8 bytes a block.
+Beyond the bound, the least recently used hosts are removed from memory:
 
     host -> open -> packed -> forgotten, and counted; or, if there is a store, loaded from it again
 
-Hosts go from memory in `shrink` only, so what is opened for a page stays until it is counted.
+Only `shrink` removes hosts from memory, so a host opened for a page stays until it is counted.
 
-All that is stored is a number and hashes of blocks as bytes, little-endian. Never change a meaning,
-raise the format, which is the first byte:
+A number and hashes of blocks are stored as bytes, little-endian. Never change a meaning, raise the
+format, which is the first byte:
 
     update             whether a page was kept, and its blocks that count
     host               the number of pages, and all blocks in the order in which they were last
-                       shown; then how many pages have shown each
+                       shown; then how many pages have shown each block
     provisional page   how many pages of its template were kept, and its new blocks
 
-Cost: to open a packed host, or to pack it, takes 0.1 us a block.
+Cost: to open or to pack a host takes 0.1 us a block.
 """
 
 import struct
@@ -68,11 +68,11 @@ _OPEN_BYTES, _OPEN_BLOCK_BYTES, _PACKED_BYTES = 400, 100, 400
 _OPEN, _PROVISIONAL = 1 / 4, 1 / 2
 """Shares of the memory that open hosts, and pages that wait, may take."""
 SITE = "menu "
-"""What the names of sites begin with; no host's name does."""
+"""Prefix of the names of sites; no host's name has it."""
 
 
 class FrameUpdate(NamedTuple):
-    """What one page adds to the counts of a host, or of a site."""
+    """The counts that one page adds to a host or a site."""
 
     is_kept: bool
     shown: list[int]
@@ -84,14 +84,14 @@ class FrameUpdate(NamedTuple):
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "FrameUpdate":
-        """Read what `to_bytes` returned. Raises ValueError for other bytes."""
+        """Read the bytes of `to_bytes`. Raises ValueError for other bytes."""
         is_kept, shown, _ = unpack(packed)
         return cls(bool(is_kept), shown)
 
 
 @dataclass(slots=True)
 class Host:
-    """What the pages of a host, or of a site, have shown."""
+    """The blocks that the pages of a host or a site have shown."""
 
     name: str
     pages: int = 0
@@ -105,7 +105,7 @@ class Host:
         return self.pages >= FRAME_TIMES
 
     def update_of(self, shown: Collection[int], *, is_kept: bool) -> FrameUpdate:
-        """Return what a page that has shown this adds; one that is dropped, what is new here."""
+        """Return the update of a page with these hashes; a dropped page adds only new hashes."""
         found = dict.fromkeys(shown)
         known: Collection[int] = () if is_kept else self.sightings
         return FrameUpdate(is_kept, [block for block in found if block not in known])
@@ -117,12 +117,12 @@ class Host:
         for shown in update.shown:
             # A block that is shown again moves to the end, so it is not the oldest.
             sightings[shown] = take_out(shown, 0) + 1
-        # All at once: each search for the first key would pass over every deleted one.
+        # All at once: each search for the first key would skip every deleted key again.
         for oldest in list(islice(sightings, max(len(sightings) - _MOST_BLOCKS_OF_HOST, 0))):
             del sightings[oldest]
 
     def with_pages(self, *updates: FrameUpdate) -> "Host":
-        """Return a copy in which pages are counted. Cost: 10 us for 1,000 blocks, and theirs."""
+        """Return a copy with more pages counted. Cost: 10 us for 1,000 blocks, old or new."""
         copy = Host(self.name, self.pages, self.sightings.copy())
         for update in updates:
             copy.add_page(update)
@@ -135,39 +135,39 @@ class Host:
 
     @classmethod
     def from_bytes(cls, name: str, packed: bytes) -> "Host":
-        """Read what `to_bytes` returned. Raises ValueError for other bytes."""
+        """Read the bytes of `to_bytes`. Raises ValueError for other bytes."""
         pages, shown, rest = unpack(packed)
         times = np.frombuffer(zlib.decompress(rest), "<u4").tolist()
         return cls(name, pages, dict(zip(shown, times, strict=True)))
 
 
 class FrameTimes(NamedTuple):
-    """What is known of the frame around a page."""
+    """How often earlier pages have shown the blocks of a page."""
 
     times: bytes
-    """How many earlier pages have shown each of its blocks, at most `FRAME_TIMES`: it is frame."""
+    """Earlier pages that have shown each block, at most `FRAME_TIMES`: then the block is frame."""
     is_frame_known: bool = False
 
 
 @dataclass(frozen=True)
 class HostContext:
-    """What is known of a page's host and its sites; it holds until another page is counted."""
+    """A page, its host and its sites; valid until another page is counted."""
 
     shown: Shown
     host: Host
     own_count: int = 0
-    """1 if this page is among those that were counted."""
+    """1 if this page is among the counted pages."""
     sisters: Sequence[Host] = ()
     """The sites whose pages have the menus of this page."""
 
     @property
     def sites(self) -> Sequence[Host]:
-        """Those whose frame is borrowed: none once the frame of the host is known."""
+        """The sites whose frame is borrowed: none once the frame of the host is known."""
         return () if self.host.is_frame_known else self.sisters
 
     @cached_property
     def frame_times(self) -> FrameTimes:
-        """How often each block was shown; a site's frame may be another on its other hosts."""
+        """How often each block was shown; the frame is known only by the host's own pages."""
         others = np.minimum(self.times_shown(), FRAME_TIMES)
         return FrameTimes(others.astype(np.uint8).tobytes(), self.host.is_frame_known)
 
@@ -183,7 +183,7 @@ class HostContext:
 
         Below `FRAME_TIMES` the page is provisional.
 
-        It is 0 if the page is mostly new: then it is the first of another template.
+        It is 0 if the page is mostly new: then it is the first page of another template.
         """
         shown, known = self.shown, self.host.sightings
         are_new = [block not in known for block in shown.blocks]
@@ -193,10 +193,10 @@ class HostContext:
         return 0 if is_new and new_links >= THIRD * new_words else self.host.pages
 
     def updates(self, *, is_kept: bool) -> list[tuple[Host, FrameUpdate]]:
-        """Return what the page adds to its host, which comes first, and to sites.
+        """Return the updates of the page: for its host, which comes first, and for sites.
 
-        The first page of a host only is counted for sites, because blocks of sites take the room of
-        those of hosts.
+        Only the first page of a host is counted for sites, because blocks of sites and hosts share
+        the same memory.
         """
         host, shown = self.host, self.shown.hashes
         sites = () if host.sightings else self.sites
@@ -216,7 +216,7 @@ class HostContext:
 
     @property
     def around(self) -> Surroundings:
-        """What the page is compared by besides its own texts."""
+        """The context of the host that the comparison of the page uses."""
         return Surroundings(
             self.times_headed,
             self.host.is_frame_known,
@@ -237,11 +237,11 @@ class HostContext:
         return self._times([part_hash(part)], [self.host, *self.sites])[0]
 
     def _is_of_site(self, other: str) -> bool:
-        """Tell whether a page of another host was seen that is of one of these sites."""
+        """Return whether a page of another host was counted for one of these sites."""
         return self._times([host_hash(other)], self.sisters)[0] > 0
 
     def _is_view(self) -> bool:
-        """Tell whether nearly all other kept pages of the host have menus, and this one has none.
+        """Return whether nearly all other kept pages of the host have menus, and this one has none.
 
         If no page of the host was kept, one dropped page must have menus.
         """
@@ -254,13 +254,13 @@ class HostContext:
 
     @staticmethod
     def _times(hashes: Sequence[int], hosts: Sequence[Host]) -> list[int]:
-        """Return how many pages of a host have shown each; of several hosts the largest count."""
+        """Return how many pages of a host have shown each; for several hosts the largest count."""
         each = [list(map(host.sightings.get, hashes, repeat(0))) for host in hosts]
         return each[0] if len(each) == 1 else list(map(max, *each))
 
 
 def no_context(shown: Shown) -> HostContext:
-    """Return what is known of the host of a page where no frames are counted: nothing."""
+    """Return the empty context of a page whose frames are not counted."""
     return HostContext(shown, Host(""))
 
 
@@ -268,19 +268,19 @@ class ChangedHost(NamedTuple):
     """A host that has changed since a store has written it."""
 
     counted: int
-    """When a page was counted last, in Unix seconds."""
+    """Time of the last counted page, in Unix seconds."""
     packed: Callable[[], bytes]
 
 
 Stored = tuple[Host, Sequence[ProvisionalPage]]
-"""A host as a store has it, and its pages that wait."""
+"""A stored host, and its pages that wait."""
 
 
 class Frames:
-    """What the pages of each host have shown.
+    """The blocks that the pages of each host have shown.
 
-    `load` returns what a store has of a host, None if that is nothing: then memory is a cache of
-    the store. `changed` gets each host that was changed, by name; whoever writes it removes it.
+    `load` returns a host from a store, None if it has none; with `load`, memory is a cache of the
+    store. `changed` gets each changed host, by name; the writer removes it.
     """
 
     def __init__(
@@ -299,12 +299,12 @@ class Frames:
         self.provisional = ProvisionalPages(are_stored=load is not None)
         """Pages that wait until their frame is known."""
         self.forgotten: list[str] = []
-        """Hosts that are no longer in memory; for the owner to take note of, and to clear."""
+        """Hosts that are no longer in memory; the owner reads and clears the list."""
         self._latest: HostContext | None = None
-        """The last context, if it still holds and its hosts are in memory."""
+        """The last context, if it is still valid and its hosts are in memory."""
 
     def of(self, name: str) -> Host:
-        """Return a host, or a site; one of which no page was counted is a new empty value."""
+        """Return a host, or a site; without counted pages, a new empty value."""
         host = self._open.get(name)
         if host is not None:
             self._open.move_to_end(name)
@@ -319,7 +319,7 @@ class Frames:
         return Host(name) if host is None else self._opened(host)
 
     def context(self, name: str, shown: Shown, own_count: int = 0) -> HostContext:
-        """Return what is known of the host of a page that shows this, and of its sites."""
+        """Return the host and the sites of a page with these parts."""
         latest, wanted = self._latest, (id(shown), name, own_count)
         if latest is not None and (id(latest.shown), latest.host.name, latest.own_count) == wanted:
             return latest
@@ -328,11 +328,11 @@ class Frames:
         return self._latest
 
     def sisters(self, shown: Shown) -> list[Host]:
-        """Return the sites whose pages have the menus of a page that shows this."""
+        """Return the sites whose pages have the menus of a page."""
         return [self.of(f"{SITE}{menu:016x}") for menu in shown.menus]
 
     def ready(self, host: Host, update: FrameUpdate) -> list[ProvisionalPage]:
-        """Return the pages of a host to be judged again when this is added."""
+        """Return the pages of a host to be judged again when an update is added."""
         if not (update.is_kept and self.provisional.of(host.name)):
             return []
         # Whether the first pages of a host have one template is not known yet.
@@ -358,9 +358,9 @@ class Frames:
             self._changed.pop(name, None)
 
     def shrink(self) -> None:
-        """Pack and forget hosts until the rest fits into memory; the last one stays.
+        """Pack and forget hosts until the rest fits into memory; the last host stays.
 
-        Sites go first: a site repeats the blocks of its first host, and is of use to new hosts only.
+        Sites go first: a site repeats the blocks of its first host, and only new hosts need it.
         """
         while self._open_nbytes > self._most_bytes * _OPEN and len(self._open) > 1:
             name, oldest = self._open.popitem(last=False)
@@ -409,7 +409,7 @@ class Frames:
         return self._packed_sites if name.startswith(SITE) else self._packed
 
     def _opened(self, host: Host) -> Host:
-        """Let a host be the one used last, whose blocks are to be counted."""
+        """Make a host the most recently used one, and count its blocks."""
         self._open[host.name] = host
         self._open.move_to_end(host.name)
         self._open_blocks += len(host.sightings)
@@ -428,7 +428,7 @@ def _packed_nbytes(name: str, packed: bytes) -> int:
 
 
 def host_hash(host: str) -> int:
-    """Return 64 bits that stand for a host among what a site has shown."""
+    """Return 64 bits that stand for a host among the hashes of a site."""
     return text_hash(f"\0host\0{host}")
 
 
@@ -439,7 +439,7 @@ def pack(number: int, hashes: Collection[int]) -> bytes:
 
 
 def unpack(packed: bytes) -> tuple[int, list[int], bytes]:
-    """Return what was packed, and the bytes after it. Raises ValueError for other bytes."""
+    """Return the packed number and hashes, and the rest. Raises ValueError for other bytes."""
     if len(packed) < _HEAD.size or packed[0] != _FORMAT:
         raise ValueError(f"these bytes are no frame data in format {_FORMAT}")
     _, number, count = _HEAD.unpack_from(packed)

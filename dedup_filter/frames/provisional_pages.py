@@ -2,8 +2,8 @@
 
     page -> waits -> a later page of its template is kept -> judged again, twice at most
 
-Bounds: a number of pages of a host, and a number in all, which a store keeps if there is one.
-Beyond either, the earliest page stops waiting. Of pages that take too much memory, the earliest are
+Bounds: a number of pages of a host, and a number in all (with a store, the store applies it).
+Beyond either, the earliest page stops waiting. If pages take too much memory, the earliest are
 packed, to a seventh of their size, or dropped from memory if a store has the packed form.
 """
 
@@ -18,10 +18,10 @@ from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.thresholds import FRAME_TIMES, MOST
 
 MOST_WAITING = 20_000
-"""Pages that wait, of all hosts: a third page of each of 10,000 hosts in turn finds the first one.
-Packed they take 200 MB."""
+"""Waiting pages of all hosts: if 10,000 hosts take turns, the third page of each host still finds
+its first page waiting. Packed they take 200 MB."""
 _MOST_WAITING_OF_HOST = 16
-"""Few hosts have more templates."""
+"""Waiting pages of one host; few hosts have more templates."""
 _LEAST_BYTES = 800
 """Memory of a provisional page without its content and its new blocks."""
 
@@ -33,11 +33,11 @@ class ProvisionalPage:
     row: int
     """Number of the page."""
     content: ReadPage | bytes | None
-    """The page, or the page as bytes; None: a store has these."""
+    """The page, or the page as bytes; None: a store has the bytes."""
     new: npt.NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     """Hashes of the blocks that its host had not shown before, each once."""
     pages_of_template: int = 0
-    """How many pages of its template were kept, besides this one."""
+    """How many other pages of its template were kept."""
     host: str = ""
     nbytes: int = 0
     """Memory in bytes, while it waits."""
@@ -58,7 +58,7 @@ class ProvisionalPages:
         self._are_stored = are_stored
         self._waiting: OrderedDict[int, ProvisionalPage] = OrderedDict()
         self._whole: OrderedDict[int, ProvisionalPage] = OrderedDict()
-        """Those that are not packed."""
+        """The pages that are not packed."""
         self._of_hosts: dict[str, dict[int, ProvisionalPage]] = {}
         self.nbytes = 0
         """Estimated memory in bytes; texts that pages share count once for each page."""
@@ -71,7 +71,7 @@ class ProvisionalPages:
         return self._of_hosts.get(host, {}).values()
 
     def add(self, page: ProvisionalPage) -> None:
-        """Let a page wait, in place of one with its number: servers may reuse it. Cost: 0.1 ms."""
+        """Add a page; it replaces one with its number, which servers may reuse. Cost: 0.1 ms."""
         self.discard([page.row])
         self.discard(self.crowded_out(page.host))
         self._of_hosts.setdefault(page.host, {})[page.row] = self._waiting[page.row] = page
@@ -83,7 +83,7 @@ class ProvisionalPages:
             self.discard([next(iter(self._waiting))])
 
     def crowded_out(self, host: str, leaving: Collection[int] = ()) -> list[int]:
-        """Return the numbers of the pages that stop waiting when one more of their host waits.
+        """Return the numbers of the pages that stop waiting when one more of their host is added.
 
         `leaving`: numbers of pages that stop waiting before.
         """
@@ -91,9 +91,9 @@ class ProvisionalPages:
         return staying[: max(len(staying) + 1 - _MOST_WAITING_OF_HOST, 0)]
 
     def shrink(self, most_bytes: int) -> None:
-        """Pack pages, the earliest first, until they take no more. Cost: 1 ms a page.
+        """Pack pages, the earliest first, until all fit the bound. Cost: 1 ms for each of them.
 
-        If all are packed and take more, and no store has them, the earliest wait no more.
+        If packed pages do not fit, and no store has them, the earliest stop waiting.
         """
         while self.nbytes > most_bytes and self._whole:
             _, page = self._whole.popitem(last=False)
@@ -104,9 +104,9 @@ class ProvisionalPages:
             self.discard([next(iter(self._waiting))])
 
     def ready(self, host: str, shown: Set[int] | None) -> list[ProvisionalPage]:
-        """Return the pages of a host to be judged again when one with these blocks is kept.
+        """Return the pages of a host to be judged again when a page with these blocks is kept.
 
-        `shown` None: it has the template of all pages of the host.
+        `shown` None: the kept page has the template of all pages of the host.
         """
         return [
             page
@@ -115,14 +115,14 @@ class ProvisionalPages:
         ]
 
     def count(self, ready: Iterable[ProvisionalPage]) -> None:
-        """Count a page of the template of these; those whose frame is known then wait no more."""
+        """Count a page of their template; pages whose frame is now known stop waiting."""
         for page in ready:
             if page.is_last_time:
                 self.discard([page.row])
             page.pages_of_template += 1
 
     def discard(self, pages: Iterable[int]) -> None:
-        """Remove those of the numbered pages that wait. Cost: a look-up for each of these."""
+        """Remove the numbered pages that wait. Cost: a look-up for each number."""
         for row in self._waiting.keys() & pages:
             page = self._waiting.pop(row)
             self._whole.pop(row, None)
@@ -148,7 +148,7 @@ class ProvisionalPages:
         assert all(len(each) <= _MOST_WAITING_OF_HOST for each in self._of_hosts.values())
 
     def _measure(self, page: ProvisionalPage) -> None:
-        """Find out the memory of a page. Cost: 0.1 ms for a page of 200 blocks."""
+        """Measure the memory of a page. Cost: 0.1 ms for a page of 200 blocks."""
         self.nbytes -= page.nbytes
         content = page.content
         page.nbytes = _LEAST_BYTES + page.new.nbytes

@@ -1,7 +1,7 @@
 """Crawls beyond one machine: data frames of pages -> the pages without duplicates, on Spark.
 
     verdicts             pages -> the same rows with the filter's verdict on each
-    without_duplicates   pages -> those that repeat no earlier one
+    without_duplicates   pages -> the pages that repeat no earlier one
     near_pairs           fingerprints -> all pairs within k bits
     clusters             pairs -> connected components
 
@@ -28,7 +28,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a function when it is first asked for: pyspark may not be installed."""
+    """Import a function on its first use: pyspark may not be installed."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,14 +1,14 @@
-"""Pairs that belong together -> clusters: the connected components, each named by its least member.
+"""Pairs of members -> clusters: the connected components, each named by its least member.
 
 Large-star and small-star in turns (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii 2014,
 "Connected Components in MapReduce and Beyond"):
 
-    large-star   each neighbour that is greater than a node hangs on the node's least neighbour
-    small-star   so do the node itself and the neighbours that are less
+    large-star   each neighbour greater than a node is linked to the node's least neighbour
+    small-star   the node itself and its lesser neighbours are linked to its least neighbour
 
-Both keep what is connected. At the end each member hangs on the least of its cluster: after some
-log(n)**2 rounds at most, mostly four to six. A member with millions of neighbours is counted, not
-collected: all that is asked of its neighbours is the least.
+Both preserve the components. At the end each member is linked to the least of its cluster: after
+about log(n)**2 rounds at most, mostly four to six. The neighbours of a member are aggregated, not
+collected, even if there are millions: only the least one is needed.
 
 A chain of small steps is one cluster, though its ends may be far apart.
 """

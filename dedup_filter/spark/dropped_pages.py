@@ -1,20 +1,20 @@
-"""Pages, and which earlier pages each repeats -> which pages are dropped.
+"""Pages, and the earlier pages that each repeats -> the dropped pages.
 
     page 1    kept      repeats none
     page 2    dropped   repeats 1
     page 3    kept      repeats 2, which is dropped
     page 4    dropped   repeats 2 and 3
 
-A page is dropped if it repeats an earlier page that is kept: the kept ones are the
-lexicographically first maximal independent set of the graph. In each round those are decided all
-of whose earlier neighbours are, or one of whose is kept. So there are at most as many rounds as the
-longest chain of undecided pages is long; mostly five to ten, as each kept page decides all that
-repeat it (Blelloch, Fineman and Shun 2012, "Greedy sequential maximal independent set and matching
-are parallel on average"). When `few` pages and pairs are left
-(or were there at all), the driver decides them one by one.
+A page is dropped if it repeats an earlier page that is kept: the kept pages are the
+lexicographically first maximal independent set of the graph. In each round a page is decided if all
+its earlier neighbours are decided, or one of them is kept. So the longest chain of undecided pages
+bounds the number of rounds; mostly five to ten, as each kept page decides all pages that repeat it
+(Blelloch, Fineman and Shun 2012, "Greedy sequential maximal independent set and matching
+are parallel on average"). When at most `few` pages and pairs are left, the driver decides them one
+by one.
 
-Equal pages make no pairs, of which a crowd of n would have n**2 / 2: of each crowd only its first
-page that is not dropped counts.
+Equal pages make no pairs, because n equal pages would make n**2 / 2: only the first of them that is
+not dropped counts.
 """
 
 from collections import defaultdict
@@ -25,15 +25,15 @@ from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has
 from dedup_filter.spark.plans import cut
 
 FEW = 100_000
-"""Pages and pairs that the driver decides alone: in 0.2 s and 50 MB."""
+"""At most this many pages and pairs are decided by the driver, in 0.2 s and 50 MB."""
 
 
 def dropped_pages(pages: DataFrame, repeats: DataFrame, few: int = FEW) -> DataFrame:
-    """Return the pages that are dropped, in one column, `page`.
+    """Return the dropped pages, in one column, `page`.
 
-    `pages`: page, a number that ascends in their order, and `equal`, of which equal pages have the
-    same value. `repeats`: page, and `other`, an earlier page that it repeats unless this is
-    dropped; it is computed more than once.
+    `pages`: `page`, a number that ascends in their order, and `equal`, the same value for equal
+    pages. `repeats`: `page`, and `other`, an earlier page that it repeats unless `other` is
+    dropped; this frame is computed more than once.
     """
     crowds = pages.groupBy("equal").agg(F.count("page").alias("pages")).where("pages > 1")
     alike = pages.join(crowds.select("equal"), "equal")
@@ -70,7 +70,7 @@ def _decided_here(known: DataFrame, repeats: DataFrame) -> DataFrame:
 
 
 def _decided(known: DataFrame, repeats: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Decide what can be decided; leave out the pairs of pages that are."""
+    """Decide the pages of one round; leave out the pairs of decided pages."""
     crowds = known.where("equal IS NOT NULL AND (is_kept IS NULL OR is_kept)").groupBy("equal")
     first = crowds.agg(F.min(F.struct("page", "is_kept")).alias("first"))
     others = known.select(F.col("page").alias("other"), F.col("is_kept").alias("other_is_kept"))

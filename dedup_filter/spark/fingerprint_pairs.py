@@ -5,12 +5,12 @@
     asked = stored in (table, key)                candidates
     bit_count(a XOR b) <= k                       pairs, each reported by the first table that can
 
-The tables and probes are those of `hamming.layout`; the layout is the one with which the fewest
-rows are moved and compared. Equal fingerprints are one value.
+`hamming.layout` gives the tables and probes; the layout with the least cost to move and compare
+rows is used. Equal fingerprints are one value.
 
-A key with more than `most` values is cut into s parts by a hash of the values. Then part i of
-those that ask meets part j of those stored in a task of its own, for all i and j: no task compares
-more than most**2 pairs for a key, whatever it holds.
+A key with more than `most` values is cut into s parts by a hash of the values. For all i and j, one
+task compares part i of the query values with part j of the stored values: so no task compares
+more than most**2 pairs for a key.
 
 Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
 """
@@ -25,11 +25,11 @@ from dedup_filter.spark.plans import cut
 from dedup_filter.store.sqlite.page_reader import signed
 
 MOST_OF_KEY = 20_000
-"""Values of a key that one task compares with as many: 2 to 4 seconds."""
+"""Values of a key that one task compares with as many others: 2 to 4 seconds."""
 _MOST_BLOCKS = 12
 _MOST_TABLES = 40
 _MOVED, _COMPARED = 1.0, 0.02
-"""Microseconds that a row takes that is moved to its key, and one that is compared there."""
+"""Microseconds to move a row to its key, and to compare a row there."""
 
 
 def near_pairs(
@@ -42,11 +42,11 @@ def near_pairs(
     """Return all pairs of distinct fingerprints within a distance, each once.
 
     `column` is a bigint: Spark's integers are signed, so a fingerprint from 2**63 on is given, and
-    returned, less 2**64. Rows without one are passed over. Columns of the answer: `left`, `right`
-    (left < right), `distance`.
+    returned, less 2**64. Rows without a fingerprint are skipped. Columns of the result: `left`,
+    `right` (left < right), `distance`.
 
-    Cost: `benchmarks/spark.py`. With a random million of fingerprints and k = 3, four rows of 24
-    bytes are moved for each.
+    Cost: `benchmarks/spark.py`. With a million random fingerprints and k = 3, four rows of 24 bytes
+    are moved for each fingerprint.
 
     Raises:
         ConfigError: `max_distance` is not a whole number from 0 to 12.
@@ -60,7 +60,7 @@ def near_pairs(
 def neighbours(
     asked: DataFrame, stored: DataFrame, max_distance: int, *, most: int = MOST_OF_KEY
 ) -> DataFrame:
-    """Return the stored values within a distance of each that is asked for: left, right, distance.
+    """Return the stored values within a distance of each `asked` value: left, right, distance.
 
     Both have one column, `value`, of distinct numbers. A value is no neighbour of itself.
     """
@@ -100,7 +100,7 @@ def neighbours(
 
 
 def join_layout(count: int, max_distance: int) -> Layout:
-    """Return the layout with which a join of so many fingerprints moves and compares least.
+    """Return the layout with the least cost for a join of `count` fingerprints.
 
     >>> join_layout(100, 3), join_layout(300_000, 3), join_layout(10**10, 3)
     (Layout(4, 1), Layout(4, 1), Layout(6, 3))
@@ -148,7 +148,7 @@ def _key(value: Column, shape: TableShape) -> Column:
 
 
 def _cut_in_parts(rows: DataFrame, parts: DataFrame, *, mine: str, other: str) -> DataFrame:
-    """Give each row of a key in parts the number of its own part, and a copy for each of others."""
+    """Add to each row the number of its own part, and copy the row for each part of the others."""
     hashed = F.pmod(F.xxhash64("value"), F.coalesce("parts", F.lit(1))).cast("int")
     others = F.sequence(F.lit(0), F.coalesce("parts", F.lit(1)) - 1)
     return (

@@ -1,22 +1,22 @@
-"""The pages of a host in their order, and what is foretold of each -> what judging them tells.
+"""The pages of a host in their order, with predictions for each -> rows with the results.
 
-    foretold    whether the page is dropped; candidates for its original; what other hosts of its
-                site have shown
-    told        what the page asks for, what later pages find of it, and which candidates it repeats
+    predictions whether the page is dropped; candidates for its original; updates of other hosts of
+                its site
+    results     the query of the page, its stored versions, and the candidates that it repeats
 
 A host's frame is counted by the filter's own code (`FramedPages`), from the host's pages in their
-order. What a page adds depends on whether it is dropped, and that depends on pages of all hosts:
-so it is foretold, and the host is passed again where it was foretold wrongly (`page_verdicts`).
+order. The update of a page depends on whether it is dropped, which depends on pages of all hosts.
+So this is predicted, and the host is processed again if a prediction was wrong (`page_verdicts`).
 
-Told are rows of five kinds:
+The results are rows of five kinds:
 
-    page       one for each page: digest, fingerprints that it asks for; or why it is not judged
-    version    what later pages find of a page; another one for each time that it was judged again
-    examined   a page and a candidate, the share that this one has, the rule that is not met
-    site       the name of a site that the page asked about, once for each host
-    update     what the page added to a site
+    page       one for each page: digest, query fingerprints; or why it is not judged
+    version    the stored fields of a page that later pages find; one more for each new judgement
+    examined   a page and a candidate, the page's share in the candidate, the rule that refuses it
+    site       the name of a site that the page uses, once for each host
+    update     an update of the page to a site
 
-Memory: the frame and the early pages of one host, and one batch of rows.
+Memory: the frame and the provisional pages of one host, and one batch of rows.
 """
 
 import json
@@ -82,7 +82,7 @@ TOLD = (
 )
 
 _AN_ORIGINAL = 1
-"""The number of the original of a page that is foretold to be dropped: it is kept, whichever."""
+"""Placeholder number of the kept original of a page that is predicted to be dropped."""
 
 
 def passer(config: FilterConfig) -> "ArrowMapIterFunction":
@@ -102,7 +102,7 @@ def passer(config: FilterConfig) -> "ArrowMapIterFunction":
 
 
 class _Group:
-    """The pages of a host, judged one by one as foretold."""
+    """The pages of a host, judged one by one by their predictions."""
 
     def __init__(self, name: str, config: FilterConfig) -> None:
         self.name = name
@@ -129,9 +129,9 @@ class _Group:
 
 
 class ForetoldPages:
-    """Stands for the index of `FramedPages`: answers what is foretold, and takes note of all.
+    """Replaces the index of `FramedPages`: answers with predictions, and records all results.
 
-    It stands for the exchange with other processes, too: these are the other hosts of a site.
+    It also replaces the exchange with other processes: the other hosts of a site.
     """
 
     frames = None
@@ -141,30 +141,30 @@ class ForetoldPages:
         self.exchange = self
         self.gone: list[int] = []
         self.told: list[dict[str, Any]] = []
-        """What the present page tells."""
+        """Result rows of the current page."""
         self._config = config
         self._row: dict[str, Any] = {}
         self._host = ""
         self._updates: defaultdict[str, deque[tuple[int, FrameUpdate]]] = defaultdict(deque)
-        """By site, what pages of other hosts added, by their numbers, ascending."""
+        """Site -> number and update of pages of other hosts, ascending."""
         self._sites: set[str] = set()
-        """Those asked about."""
+        """Sites that the host uses."""
 
     def begin(self, row: dict[str, Any]) -> None:
-        """Take the next page, and what is foretold of it."""
+        """Start the next page, with its predictions."""
         self.told, self._row = [], row
         for each in row["updates"] or ():
             update = FrameUpdate.from_bytes(each["update"])
             self._updates[each["site"]].append((each["page"], update))
 
     def tell_page(self, **measures: Any) -> None:
-        """Tell what was measured of the present page."""
+        """Add the row "page" with the measures of the current page."""
         self._tell("page", was_dropped=self._row["is_dropped"], **measures)
 
-    # What `FramedPages` asks of an index.
+    # The methods of an index that `FramedPages` uses.
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
-        """Compare a page with its candidates; say of it what is foretold."""
+        """Compare a page with its candidates; return the predicted verdict."""
         self._host = place.host
         if page.is_blank:
             self.tell_page(reason="no_text", language=page.language)
@@ -187,21 +187,21 @@ class ForetoldPages:
         return nullcontext()
 
     def fate(self, _: int) -> Fate:
-        """Tell that an original is kept."""
+        """Return that an original is kept."""
         return "kept"
 
     def record(self, _: Place, __: PageProfile, found: Verdict, *___: Any, **____: Any) -> Verdict:
-        """Give a page that is kept its number."""
+        """Give a kept page its number."""
         return found if found.original_page else found._replace(page=self._row["page"])
 
     def replace(self, number: int, page: PageProfile, _: str | None = None) -> None:
-        """Tell what an earlier page is found by from now on."""
+        """Add the new version of an earlier page, which later pages find."""
         self._tell_version(number, page)
 
-    # What it asks of an exchange.
+    # The methods of an exchange that it uses.
 
     def received(self, name: str) -> list[FrameUpdate]:
-        """Return what earlier pages of other hosts added to a site since the last call."""
+        """Return the updates of earlier pages of other hosts to a site since the last call."""
         if not name.startswith(SITE):
             return []
         if name not in self._sites:
@@ -213,18 +213,18 @@ class ForetoldPages:
         return earlier
 
     def send(self, name: str, update: FrameUpdate) -> None:
-        """Take note of what the present page adds to a site."""
+        """Record the update of the current page to a site."""
         if name.startswith(SITE):
             self._tell("update", site=name, update=update.to_bytes())
 
     def forget(self, name: str) -> None:
-        """Do nothing: what was told is told."""
+        """Do nothing: rows that were added stay."""
 
     def _examine(self, place: Place, page: PageProfile) -> None:
         least, asked = self._config.min_similarity, {}
         for each in self._row["candidates"] or ():
             number, stored = each["text"], each["fingerprint"]
-            # Of a page that was measured otherwise this time, the candidates are others.
+            # If the page has other texts this time, it has other candidates.
             if number < len(page.texts):
                 differing = signed(page.texts[number].fingerprint) ^ stored
                 distance = (differing & MASK).bit_count()
@@ -259,7 +259,7 @@ class ForetoldPages:
         if page.fingerprint is None:
             return
         since, fingerprint = self._row["page"], signed(page.fingerprint)
-        headline = json.dumps(page.headline)  # also half a surrogate, which Arrow has no form for
+        headline = json.dumps(page.headline)  # escapes unpaired surrogates: Arrow refuses them
         all_of_it = f"{number} {since} {fingerprint} {headline} ".encode()
         all_of_it += page.digest + page.sketch
         self._tell(

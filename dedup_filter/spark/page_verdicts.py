@@ -1,25 +1,25 @@
 """Pages in a data frame -> the verdicts of the filter on them, in their order.
 
-    pages -> taken apart (`read_pages`) -> each host's in order (`host_pass`) -> what they ask for,
-    what they are found by -> near values -> candidates -> examined -> which are dropped
-                               ^                                          |
-                               +---- hosts of which something else was foretold
+    pages -> blocks (`read_pages`) -> pages of each host in order (`host_pass`)
+         -> query and stored fingerprints     ^
+         -> near values -> candidates         |  hosts with wrong predictions
+         -> examined -> dropped pages --------+
 
-A page is dropped if it repeats an earlier page that was kept. What its own text is depends on which
-earlier pages of its host were dropped, so hosts are passed again with what was found, until nothing
-is found otherwise. Then each verdict is that of the filter, by induction over the order: if all
-earlier verdicts are right, so are the frame, the candidates and the verdict of the next page.
+A page is dropped if it repeats an earlier page that was kept. Its own text depends on which earlier
+pages of its host were dropped. So hosts are processed again with the new results, until these no
+longer change. Then each verdict equals the filter's, by induction over the order: if all earlier
+verdicts are right, so are the frame, the candidates and the verdict of the next page.
 
 Differs from the filter on one machine:
 
-- A host with more than `host_pages` pages is cut into parts, each of which learns by itself.
-- Of a site (hosts with the same menu) a host is told what the first `MOST_UPDATES` hosts showed.
+- A host with more than `host_pages` pages is cut into parts, each with a frame of its own.
+- In a site (hosts with the same menu) a host gets the updates of the first `MOST_UPDATES` hosts.
 - Pages are found by their fingerprints alone, and not by phrases that they share.
-- Nothing is forgotten, where the filter bounds the frames of all hosts and the pages that wait.
-- Of one value's pages, the first `MOST_COMPARED` that are not dropped are candidates, and as many
-  of those that were judged again since.
+- Nothing is forgotten; the filter bounds the frames of all hosts and the pages that wait.
+- Among pages with equal fingerprints, the first `MOST_COMPARED` that are not dropped are
+  candidates, and as many earlier versions of pages that were judged again since.
 
-Nothing is collected. Hot values: pages of equal fingerprints are one value to `fingerprint_pairs`,
+Nothing is collected. Hot values: equal fingerprints are one value to `fingerprint_pairs`,
 which cuts hot keys in parts; and no page has more than `MOST_COMPARED` candidates of a value.
 """
 
@@ -46,23 +46,23 @@ from dedup_filter.wording import counted
 logger = logging.getLogger(__name__)
 
 MOST_UPDATES = 32
-"""Of a site, the hosts whose first pages are told to others: as on Redis (`frame_exchange`)."""
+"""Hosts of a site whose first pages are sent to other hosts: as on Redis (`frame_exchange`)."""
 HOST_PAGES = 20_000
-"""Pages of a host that are passed one after the other by one task: one to two minutes."""
+"""Pages of a host that one task processes in turn: one to two minutes."""
 MOST_ROUNDS = 12
 _SPREAD = 4096
 """Groups of pages that belong to no host."""
 _BATCH = 64
-"""Pages that Python is given at a time: 7 MB of HTML."""
+"""Pages that Python gets at a time: 7 MB of HTML."""
 _UNUSED = (
     *("shared_phrases", "canonical", "layout", "max_pages", "expire_days", "keep_text"),
     *("revisit", "workers"),
 )
 
 _STORED = ("host", "fingerprint", "digest", "sketch", "headline")
-"""What a candidate is compared by."""
+"""Fields by which a candidate is compared."""
 VERDICT = "outcome original distance similarity cluster reason language".split()
-"""The columns of a verdict, each after the prefix that is asked for."""
+"""The columns of a verdict, each named with the prefix."""
 
 
 def verdicts(
@@ -76,31 +76,31 @@ def verdicts(
 ) -> DataFrame:
     """Return the rows of some pages with the filter's verdict on each.
 
-    Read are the columns `url`, `html` (a string, or the bytes as they were fetched), `text` and
-    `content_type`, as far as they are there; `columns` tells their names where those are others:
+    The columns `url`, `html` (a string, or the bytes as they were fetched), `text` and
+    `content_type` are read if they exist; `columns` gives other names for them:
     {"html": "body", "text": ["title", "page.body"]}. The texts of several columns are joined.
-    "page.body" is the field "body" of the column "page", unless a column has that name. With
-    "title", a column is named that has the headlines of texts, or of HTML without a title. A row
-    with `html` is a page, one with only `text` a text without a frame. `order` names the columns
-    that tell which page came first; without it the order is that of the rows. The options are
-    those of `NearDuplicateFilter.open`.
+    "page.body" is the field "body" of the column "page", unless a column has that name. "title"
+    names a column with the headlines of texts, or of HTML without a title. A row with `html` is a
+    page; a row with only `text` is a text without a frame. `order` names the columns by which
+    pages are ordered; without it the rows keep their order. The options are the options of
+    `NearDuplicateFilter.open`.
 
-    Added are, each after the prefix:
+    These columns are added, each named with the prefix:
 
         outcome     "new", "near", "exact", or "unjudged"
         original    the URL of the page that this one repeats
         distance    differing bits of the two fingerprints
         similarity  the share of the page's phrases that its original has, 0 to 1
-        cluster     a number that the page and all that repeat the same page have in common
+        cluster     the same number for the page and all pages that repeat the same page
         reason      why an unjudged page was not judged
         language    of the page's text
 
-    Rows are numbered as they come, and joined with their verdicts by that number. So `pages` must
-    give the same rows in the same order each time that it is computed, as files do; persist, or
-    write down, what does not.
+    Rows are numbered as they come, and joined with their verdicts by this number. So `pages` must
+    give the same rows in the same order each time that it is computed, as files do; persist or
+    write other data frames first.
 
-    Cost: the pages are taken apart once; each host is passed twice, and again as often as a page
-    of it was foretold otherwise than it came: docs/scaling.md. Runs when it is called.
+    Cost: the pages are read once; each host is processed twice, and once more for each round with
+    a wrong prediction for one of its pages: docs/scaling.md. Runs when it is called.
 
     Raises:
         ConfigError: an option or a column is wrong, or has no meaning here.
@@ -119,9 +119,9 @@ def verdicts(
 
 
 def without_duplicates(pages: DataFrame, **options: Any) -> DataFrame:
-    """Return the rows of those pages that repeat no earlier one, as they are.
+    """Return the rows of pages that repeat no earlier page, unchanged.
 
-    Pages that cannot be judged are kept. Parameters and errors are those of `verdicts`.
+    Pages that cannot be judged are kept. Parameters and errors: see `verdicts`.
     """
     prefix = "_dedup_"
     judged = verdicts(pages, prefix=prefix, **options)
@@ -141,7 +141,7 @@ def _config(options: dict[str, Any], host_pages: int) -> FilterConfig:
 def _numbered(
     pages: DataFrame, columns: Mapping[str, str | Sequence[str]]
 ) -> tuple[DataFrame, DataFrame]:
-    """Return the pages with the number of each row, and what is read of them."""
+    """Return the pages with the number of each row, and the columns that are read."""
     numbered = pages.withColumn("row", F.monotonically_increasing_id())
     if "row" in pages.columns:
         raise ConfigError("the column 'row' is needed for the numbers of rows: name it otherwise")
@@ -162,7 +162,7 @@ def _numbered(
 
 
 def _joined(columns: Sequence[Column]) -> Column:
-    """Join the texts of columns, as far as there are any, by line breaks."""
+    """Join the texts of columns, without missing ones, by line breaks."""
     if len(columns) == 1:
         return columns[0]
     texts = [each.cast("string") for each in columns]
@@ -170,7 +170,7 @@ def _joined(columns: Sequence[Column]) -> Column:
 
 
 def _in_order(read: DataFrame, numbered: DataFrame, order: str | Sequence[str] | None) -> DataFrame:
-    """Give the pages numbers from 1 on in their order."""
+    """Give the pages numbers from 1 in their order."""
     if order is None:
         return read.withColumn("page", F.col("row") + 1)
     by = [order] if isinstance(order, str) else [*order]
@@ -182,7 +182,7 @@ def _in_order(read: DataFrame, numbered: DataFrame, order: str | Sequence[str] |
 
 
 def _grouped(read: DataFrame, config: FilterConfig, host_pages: int) -> DataFrame:
-    """Give each page the name of the group with which it is passed: a host, or a part of one."""
+    """Give each page the name of its group: a host, or a part of one."""
     spread = F.concat(F.lit("#"), F.pmod(F.xxhash64("page"), F.lit(_SPREAD)))
     if not config.learn_frames:
         return read.withColumn("group", spread)
@@ -234,7 +234,7 @@ def _passed(
     updates: DataFrame,
     config: FilterConfig,
 ) -> DataFrame:
-    """Pass groups of pages with what is foretold of each."""
+    """Process groups of pages with the predictions for each page."""
     foretold = pages.join(dropped.withColumn("is_dropped", F.lit(True)), "page", "left")
     foretold = foretold.fillna(False, "is_dropped")
     if candidates is None:
@@ -255,7 +255,7 @@ def _passed(
 
 
 class _Near:
-    """Which of the values met so far are near one another."""
+    """The pairs of near values among all values so far."""
 
     def __init__(self, max_distance: int) -> None:
         self._max_distance = max_distance
@@ -263,9 +263,9 @@ class _Near:
         self._pairs: DataFrame | None = None
 
     def of(self, values: DataFrame) -> DataFrame:
-        """Return left, right, distance of all near values, each pair both ways, and of each itself.
+        """Return left, right, distance: all near pairs in both directions, each value with itself.
 
-        Only values that were not met before are looked up.
+        Only new values are looked up.
         """
         values = values.distinct()
         if self._values is None:
@@ -289,10 +289,10 @@ class _Near:
 def _candidates(
     told: DataFrame, dropped: DataFrame, near: _Near, config: FilterConfig
 ) -> DataFrame:
-    """Return the candidates of each page, and what is compared of them.
+    """Return the candidates of each page, and the fields by which they are compared.
 
-    As in the filter: those near the first of its texts that finds them, of each text the nearest.
-    A page that an earlier one equals asks for none.
+    As in the filter: the pages nearest to each text; each belongs to the first text that finds it.
+    An exact copy of an earlier page needs no candidates.
     """
     pages = told.where("kind = 'page' AND size(texts) > 0")
     alive = pages.join(dropped, "page", "left_anti")
@@ -325,7 +325,7 @@ def _candidates(
 
 
 def _edges(told: DataFrame, candidates: DataFrame) -> DataFrame:
-    """Return the pairs of a page and an earlier one that it repeats."""
+    """Return the pairs of a page and an earlier page that it repeats."""
     examined = told.where("kind = 'examined' AND rule IS NULL")
     examined = examined.select("page", "version", "share", "is_exact")
     edges = candidates.select("page", "version", "other", "text", "distance")
@@ -333,9 +333,9 @@ def _edges(told: DataFrame, candidates: DataFrame) -> DataFrame:
 
 
 def _nodes(told: DataFrame, config: FilterConfig) -> DataFrame:
-    """Return the pages that can be kept, and in what equal ones are equal."""
+    """Return the pages that can be kept, with a value that is the same for equal pages."""
     pages = told.where("kind = 'page' AND equal_digest IS NOT NULL")
-    # As a text: what is binary comes to the driver as a bytearray, which no set can hold.
+    # As a text: the driver gets binary values as bytearrays, which are not hashable.
     written = [F.hex(name) if name == "equal_digest" else F.col(name) for name in _keys(config)]
     return pages.select("page", F.concat_ws(" ", *written).alias("equal"))
 
@@ -345,9 +345,9 @@ def _keys(config: FilterConfig) -> list[str]:
 
 
 def _updates(told: DataFrame) -> DataFrame:
-    """Return what other hosts have added to the sites that the pages of each group ask about.
+    """Return the updates of other hosts to the sites that the pages of each group use.
 
-    `page` is the first page of the group that asks, `added_by` the page that has added.
+    `page`: the first page of the group that uses the site. `added_by`: the page with the update.
     """
     asked = told.where("kind = 'site'").select("group", "page", "site")
     first = Window.partitionBy("site").orderBy("page")
@@ -370,8 +370,8 @@ def _due(
     foretold: DataFrame,
     updates: DataFrame,
 ) -> DataFrame:
-    """Return the groups that were passed with something else foretold than what is known now."""
-    # What was shown before adds the same, dropped or kept.
+    """Return the groups that were processed with predictions that are now known to be wrong."""
+    # A page whose text was shown before has the same update, dropped or kept.
     counted = told.where("kind = 'page' AND counts")
     counted = counted.join(dropped.withColumn("is_dropped", F.lit(True)), "page", "left")
     otherwise = counted.where("was_dropped = (is_dropped IS NULL)").select("group")
@@ -388,7 +388,7 @@ def _due(
 def _verdicts(
     pages: DataFrame, told: DataFrame, dropped: DataFrame, edges: DataFrame, config: FilterConfig
 ) -> DataFrame:
-    """Name the original of each page that is dropped: an equal page, or else the nearest."""
+    """Return the verdicts; the original of a dropped page is an equal page, else the nearest."""
     measured = told.where("kind = 'page'")
     measured = measured.select("page", F.col("reason").alias("why"), "language", *_keys(config))
     kept = measured.where("equal_digest IS NOT NULL").join(dropped, "page", "left_anti")

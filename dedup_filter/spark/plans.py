@@ -16,10 +16,10 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
 def cut(frame: DataFrame) -> DataFrame:
-    """Compute a data frame now, and keep its rows in place of its plan.
+    """Compute a data frame now, and keep its rows instead of its plan.
 
-    They are written to the session's checkpoint directory if it has one, where they outlive an
-    executor; else they stay on the executors.
+    If the session has a checkpoint directory, the rows are written there and outlive an executor;
+    else they stay on the executors.
     """
     if frame.sparkSession.sparkContext.getCheckpointDir():
         return frame.checkpoint()
@@ -27,7 +27,7 @@ def cut(frame: DataFrame) -> DataFrame:
 
 
 def content(frame: DataFrame) -> tuple[int, ...]:
-    """Return numbers that are equal for the same distinct rows, and hardly for any others."""
+    """Return numbers that are equal for the same distinct rows, and almost never for others."""
     hashed = frame.select(F.xxhash64(*frame.columns).alias("hash"))
     counts = hashed.agg(F.count("hash"), F.coalesce(F.bit_xor("hash"), F.lit(0))).first()
     assert counts is not None, "there is always one row of totals"
@@ -36,7 +36,7 @@ def content(frame: DataFrame) -> tuple[int, ...]:
 
 @contextmanager
 def batches_of(spark: SparkSession, rows: int) -> Iterator[None]:
-    """Have Python be given so many rows at a time by what is computed within."""
+    """Within the context, Spark passes batches of `rows` rows to Python."""
     before = spark.conf.get(_BATCH, None)
     spark.conf.set(_BATCH, rows)
     try:
@@ -57,10 +57,10 @@ def fields_in(rows: StructType) -> dict[str, Any]:
 
 
 def column(there: Mapping[str, Any], name: str) -> Column:
-    """Return a column of `fields_in`, or a field within one, by the name that `path_to` takes."""
+    """Return a column of `fields_in`, or a field within one, by a name as for `path_to`."""
     return F.col(".".join(f"`{each}`" for each in path_to(there, name)))
 
 
 def arrow_schema(rows: StructType) -> pa.Schema:
-    """Return what Arrow calls the columns of some rows."""
+    """Return the Arrow schema of some rows."""
     return to_arrow_schema(rows)

@@ -1,10 +1,10 @@
-"""Rows with HTML or text -> the same pages taken apart, a tenth of the bytes.
+"""Rows with HTML or text -> the same pages as packed blocks, a tenth of the bytes.
 
     row, url, html, text, content type, title
     -> row, url, host, form, title of a text | why the page cannot be judged
 
-The form of a page is that of `page_bytes`, from which all its texts can be chosen later, whatever
-its host turns out to show. Of a text it is the text.
+The form of a page is its bytes as of `page_bytes`: all its texts can be chosen from them later,
+whatever the frame of its host is. The form of a text is the text.
 """
 
 from collections.abc import Iterator

@@ -2,13 +2,13 @@
 
     lines     the text of each line, byte for byte            read and cut in parts by Spark
     parquet   rows with all their columns                     the same
-    warc      a line of JSON that tells where a record is     each file by one task, from its path
+    warc      a line of JSON with the place of a record       each file by one task, from its path
 
-In the folders are part files in no order, as Spark writes them. Duplicates, and with `mark` all
-pages, have the verdict in a field or column "dedup". Pages are in the order of the files, and there
-in that of the lines. Records that are none are counted, and left out.
+The folders contain part files in no order, as Spark writes them. Duplicates, and with `mark` all
+pages, have the verdict in a field or column "dedup". Pages are ordered by file, and within a file
+by line. Invalid records are counted, and left out.
 
-Paths are those of Spark: of a file system that all executors see, or URLs (s3a://, hdfs://).
+Paths are Spark's: on a file system that all executors see, or URLs (s3a://, hdfs://).
 """
 
 import json
@@ -41,7 +41,7 @@ _MOST_SHOWN = 10
 _PREFIX = "_dedup_"
 _BATCH = 64
 _ORDER = ["_file", "_path", "_block", "_place"]
-"""Columns by which records are ordered; what a format has no use for is 0."""
+"""Columns by which records are ordered; columns that a format does not use are 0."""
 _RECORDS = (
     StructType()
     .add("_file", "integer")
@@ -60,7 +60,7 @@ _RECORDS = (
 
 
 def scan_on(spark: SparkSession, job: Scan) -> Summary:
-    """Judge the records of some files, and write folders; what they are judged by see `verdicts`.
+    """Judge the records of some files, and write folders; for the verdicts see `verdicts`.
 
     Raises:
         ConfigError: an input or an output cannot be used, or an option is wrong.
@@ -96,7 +96,7 @@ def _records(
     spark: SparkSession, kind: Format | None, files: list[str], names: FieldNames
 ) -> DataFrame:
     if kind == "warc":
-        # The longest archives come to different tasks.
+        # One archive a task, so that long archives are in different tasks.
         numbered = spark.createDataFrame([*enumerate(files)], "number int, name string")
         return numbered.repartition(len(files), "number").mapInArrow(_archives(names), _RECORDS)
     if kind == "parquet":
@@ -114,7 +114,7 @@ def _records(
 
 
 def _file_columns(files: list[str]) -> list[Any]:
-    """Return the place of a row's file among the inputs, and its path; those of a URL are 0."""
+    """Return the place of a row's file among the inputs, and its path; the place of a URL is 0."""
     paths = F.lit([Path(name).absolute().as_uri() for name in files if "://" not in name] or [""])
     path = F.regexp_replace("_metadata.file_path", "^file:/+", "file:///")
     return [F.array_position(paths, path).cast("int").alias("_file"), path.alias("_path")]
@@ -164,7 +164,7 @@ def _page(page: PageText | str) -> dict[str, Any]:
 
 
 def _valid(text: str | None) -> str | None:
-    """Replace halves of surrogates, for which Arrow has no form."""
+    """Replace unpaired surrogates, which Arrow refuses."""
     return None if text is None else text.encode("utf-8", "replace").decode()
 
 

@@ -1,6 +1,6 @@
 """The address of a Spark master -> a session with executors, or why there is none, within a minute.
 
-Spark itself waits for ever for a master that has no executors to give.
+Spark itself waits for ever for a master that has no executors.
 """
 
 import os
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 _LONGEST_ANSWER = 10.0
 """Seconds that a master may take to answer."""
 _LONGEST_START = 60.0
-"""Seconds until an executor must have done something."""
+"""Seconds until an executor must have done its first job."""
 _PARTITIONS_HERE = "8"
-"""Of a shuffle on this machine; Spark's own 200 are for clusters."""
+"""Partitions of a shuffle on this machine; Spark's default of 200 is for clusters."""
 _STANDALONE = re.compile(r"spark://(.+)")
 
 
@@ -34,7 +34,7 @@ def session(master: str) -> "Iterator[SparkSession]":
     """Start a session on a master, and end it.
 
     Raises:
-        DedupError: pyspark or Java is missing, the master does not answer or is none, or no
+        DedupError: pyspark or Java is missing, the master does not answer or is no master, or no
             executor starts.
     """
     try:
@@ -63,7 +63,7 @@ def session(master: str) -> "Iterator[SparkSession]":
 
 
 def _require_answer(master: str) -> None:
-    """Find out whether one of the masters of a standalone cluster answers; others tell by Spark."""
+    """Check that one of the masters of a standalone cluster answers; Spark checks other masters."""
     found = _STANDALONE.fullmatch(master)
     for address in found[1].split(",") if found else ():
         host, _, port = address.rpartition(":")

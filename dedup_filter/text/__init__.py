@@ -2,11 +2,11 @@
 
     decode        bytes and Content-Type -> str; -> lxml tree
     marked_text   tree -> all its text, with marks
-    lines         which lines are texts of their own, and which are wrapped prose
-    blocks        marked text -> blocks; `concealed`: which hidden text and script data is read, too
+    lines         lines -> texts: a line is a text of its own, unless it is wrapped prose
+    blocks        marked text -> blocks; `concealed`: which hidden text and script data is also read
     content       blocks -> the blocks of the main text
-    reading       all of these: -> Page, Document or why there is none
+    reading       all of these steps: -> Page, Document or the reason why there is none
 
-Pure functions of their arguments that never raise on any page. Nothing here knows of hosts,
+Pure functions of their arguments that never raise on any page. No module here knows hosts,
 features or an index.
 """

@@ -1,16 +1,16 @@
-"""Tree -> all its text, piece by piece in page order: in which block it is read, or why in none.
+"""Tree -> all its text, piece by piece in page order: the block of each, or why it is in none.
 
-What reads a page is built for speed and keeps no account of what it passes over. Here the same
-functions read it once more, with marks around what they would not write, and the white space aside,
-the characters of what was read are counted off against those of the blocks. So no rule is written
-down twice, and no character of a page is lost: all pieces together are all text nodes of the tree,
-and those of the pages in its frames.
+The functions that read a page are built for speed and do not record the text that they skip. Here
+the same functions read the page once more, with marks around the text that they skip otherwise.
+Then the characters of the text, without white space, are matched with the characters of the blocks.
+So no rule is written down twice, and no character of a page is lost: all pieces together are all
+text nodes of the tree, and of the pages in its frames.
 
-    tree -> marked text, what is never read too -> runs of text in page order
-    the same functions as for a crawl           -> blocks
-    runs, blocks                                -> pieces
+    tree -> marked text with skipped text -> runs of text in page order
+    the same functions as for a crawl     -> blocks
+    runs, blocks                          -> pieces
 
-Cost: three times that of reading the page.
+Cost: three times as much as to read the page.
 """
 
 import re
@@ -45,13 +45,13 @@ Unread = Literal[
 """Why text is in no block:
 
     element     it is in an element that is never read: a script, a style sheet, a list of options,
-                a picture apart from the text that it shows
-    hidden      it is hidden, or in noscript, and more words are in sight
+                a picture (but for the text that the picture shows)
+    hidden      it is hidden, or in noscript, and the visible text has more words
     template    it is in a template
-    notice      it is a noscript that only asks for JavaScript
-    data        it is data of a script, of which no prose is read
-    data_read   it is data of a script, of which the prose is read, as blocks behind all others
-    markup      it is escaped HTML in hidden text, which is read as such: the blocks lack the tags
+    notice      it is a noscript with only a notice to enable JavaScript
+    data        it is data of a script whose prose is not read
+    data_read   it is data of a script whose prose is read, as blocks after all others
+    markup      it is escaped HTML in hidden text, which is read as HTML: the blocks lack the tags
     title       it is a second title
 """
 
@@ -64,37 +64,37 @@ class Piece(NamedTuple):
     """Some text of a page."""
 
     text: str
-    """As the page has it."""
+    """The text as written on the page."""
     unread: Unread = ""
     element: str = ""
     """The name of the element that is never read."""
     block: int | None = None
-    """The position of the block that it is read in."""
+    """The position of the block in which it is read."""
 
 
 class Account(NamedTuple):
-    """What became of all text of a page."""
+    """All text of a page, and the blocks that were read of it."""
 
     pieces: list[Piece]
     """In page order."""
     blocks: list[Block]
-    """All blocks that were read, titles too."""
+    """All blocks that were read, including titles."""
     heads: list[str]
     """Name, class names and role of each container, by its number."""
 
 
 class _Run(NamedTuple):
-    """Text in a row, without a boundary of blocks inside but the ends of its lines."""
+    """Text without a block boundary inside, except for line ends."""
 
     text: str
     section: str = ""
     """`_DATA`, or the name of an element that is never read; "" for all other text."""
     piece: int = 0
-    """The number of the piece between marks of hiding that it is in."""
+    """The number of the piece, between marks of hiding, that contains the run."""
 
 
 def account(tree: etree._Element) -> Account:
-    """Tell what became of all text of a parsed page."""
+    """Return all text of a parsed page, and the block or the reason for each piece."""
     marked = marked_text(tree)
     parts = parts_of(marked)
     choice = choose(parts, split_blocks(parts.visible))
@@ -117,10 +117,10 @@ def said(text: str) -> str:
 
 
 def _runs(marked: str, data: Set[str]) -> Iterator[_Run]:
-    """Yield all text in page order; `data` are the texts of scripts that are data."""
+    """Yield all text in page order; `data`: the texts of scripts that are data."""
     is_head, piece = False, 0
     for number, between in enumerate(_SECTION.split(marked)):
-        if number % 2:  # re.split puts what its group matched at the odd places
+        if number % 2:  # re.split puts the matches of its group at odd places
             is_script = between.startswith(SCRIPT)
             name, _, text = between[len(SCRIPT) : -len(UNSCRIPT)].partition(OPEN)
             if is_script:
@@ -143,10 +143,10 @@ def _pieces(
     choice: Choice,
     blocks: Sequence[Block],
 ) -> Iterator[Piece]:
-    """Yield what became of each run that says anything.
+    """Yield the pieces of each run that is not white space.
 
-    `places` are those of the pieces between marks of hiding; `rewritten` is how many characters
-    were read in place of those that are escaped HTML.
+    `places`: the place of each piece between marks of hiding. `rewritten`: number of a piece with
+    escaped HTML -> how many characters were read in its place.
     """
     read, to_come = _Read(blocks), dict(rewritten)
     unread: dict[str, Unread] = {"nothing": "notice", "template": "template"}
@@ -170,7 +170,7 @@ def _pieces(
 
 
 class _Read:
-    """The blocks that were read, and how far they are counted off."""
+    """The blocks that were read, and how many of their characters are matched so far."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self.titles = [block.position for block in blocks if block.kind == "title"]
@@ -178,11 +178,11 @@ class _Read:
         self._position, self._left = -1, 0
 
     def block_of(self, line: str) -> int:
-        """Return the position of the block that the next line belongs to: no block ends within."""
+        """Return the position of the block that has the next line: no block ends within a line."""
         return max(self.count_off(len(said(line))), 0)  # white space may stand before all blocks
 
     def count_off(self, characters: int) -> int:
-        """Return the position of the block in which the next so many characters end."""
+        """Skip a number of characters; return the position of the block in which they end."""
         while characters:
             if not self._left:
                 self._position, self._left = self._position + 1, next(self._lengths)
@@ -192,7 +192,7 @@ class _Read:
 
 
 def _rewritten(places: Sequence[str], parts: Parts) -> dict[int, int]:
-    """Count the characters that are read of each piece of hidden text with escaped HTML."""
+    """Count the characters that are read from each piece of hidden text with escaped HTML."""
     segments = iter(parts.segments)
     found = {}
     for number, place in enumerate(places):

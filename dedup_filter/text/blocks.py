@@ -1,16 +1,16 @@
-"""Marked text -> blocks: a page as a list of small pieces of text, each with its place in it.
+"""Marked text -> blocks: a page as a list of small pieces of text, each with its place on the page.
 
 A block is the text between one block-level boundary and the next: a paragraph, a heading, a list
 item, a table cell, or text that stands directly in a container. The end of a line is a boundary,
-too, unless wrapped prose goes on (see `lines`), or the text is a heading, which is one however it
-is broken. Blocks are in page order, never overlap, and together are all text that was given. Two
-blocks, of one page or of two, are the same piece of text if their `text` is equal. Other blocks may
-be dropped from a list: a block still tells where it stood.
+too, unless wrapped prose goes on (see `lines`), or the text is a heading: a heading is one block
+however its lines break. Blocks are in page order, never overlap, and together are all given text.
+Two blocks, of one page or of two, are the same piece of text if their `text` is equal. If other
+blocks are dropped from a list, a block keeps its position.
 
 Containers are the block-level elements that hold text. They are kept as columns, because hundreds
-of pages may wait to be judged again (see `frames`), and an object for each container would be two
-thirds of all that Python's garbage collector passes over. Page frame is named by the elements that
-HTML has for it, by ARIA landmark roles, and by common class names.
+of pages may wait to be judged again (see `frames`): one object for each container would be two
+thirds of all objects that Python's garbage collector visits. Page frame is recognised by its HTML
+elements, by ARIA landmark roles, and by common class names.
 
 Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers), in any script.
 """
@@ -65,52 +65,52 @@ _FRAME_NAME = re.compile(
     re.VERBOSE,
 )
 # Not "sidebar", "menu", "share" or "ad": in a page's frame these hold links, which are dropped as
-# such; in manuals a "sidebar" holds an aside, and a "share-area" may hold an article. Not ids:
-# those of content are made of its headings ("search-and-replace").
+# links; in manuals a "sidebar" holds an aside, and a "share-area" may hold an article. Not ids:
+# ids in the content are made from its headings ("search-and-replace").
 _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 _MOST_OF_HEAD = 500
-"""Characters of an element's name and class names that are read. A page can have megabytes of them,
-and roles are cached by them."""
+"""Characters of an element's name and class names that are read. Class names can be megabytes long,
+and they are the cache keys of roles."""
 _MAX_LINK_DENSITY = 1 / 3
 """Share of links up to which a block can be content (Kohlschuetter et al. 2010, see `content`)."""
 _SHORT = 256
-"""Characters up to which the measures of a text are cached: entries of menus, notices at the end of
-pages. Longer texts hardly occur twice."""
+"""Measures of texts up to this many characters are cached: menu entries, notices in footers. Longer
+texts hardly occur twice."""
 
 _IMAGE = re.compile(f"{IMAGE}(.*?){UNIMAGE}", re.DOTALL)
 
 NOWHERE = -1
-"""Stands for the number of a container that there is not."""
+"""Container number that means "no container"."""
 
 
 class Role(NamedTuple):
-    """What an element says of the text directly inside it."""
+    """The kind and frame of the text directly inside an element."""
 
     kind: Kind
     frame: Frame
-    """Whether it is page frame: "sure" by its tag, "named" by a name that may mean other things."""
+    """Whether it is page frame: "sure" by its tag, "named" by a name that can have other uses."""
 
 
 class Containers:
-    """The containers of a page by their numbers, each after the one around it: 40 bytes each."""
+    """The containers of a page by their numbers, parents first: 40 bytes each."""
 
     __slots__ = ("ends", "firsts", "frames", "parents", "roles")
 
     def __init__(self) -> None:
         self.roles: list[Role] = []
         self.parents: list[int] = []
-        """The container around each; `NOWHERE`: there is none."""
+        """The container around each container; `NOWHERE`: none."""
         self.firsts: list[int] = []
-        """The position of the first block in each."""
+        """The position of the first block in each container."""
         self.ends: list[int] = []
-        """The position after the last one, once the container is closed."""
+        """The position after the last block, once the container is closed."""
         self.frames: list[int] = []
-        """Of each and those around it, the outermost that is "sure" page frame, else the innermost
-        that is "named"; `NOWHERE`: there is none."""
+        """Among each container and its ancestors, the outermost that is "sure" page frame, else the
+        innermost that is "named"; `NOWHERE`: none."""
 
     def open(self, roles: Sequence[Role], parent: int, first: int) -> int:
-        """Add containers that hold no block yet, each within the one before; return the last."""
+        """Add containers without blocks, each within the previous one; return the last."""
         frame = NOWHERE if parent == NOWHERE else self.frames[parent]
         all_roles, parents, frames = self.roles, self.parents, self.frames
         for role in roles:
@@ -125,9 +125,9 @@ class Containers:
         return parent
 
     def text_around(self, number: int) -> tuple[int, int]:
-        """Return first and end of the smallest container with text around a place.
+        """Return first and end of the smallest container with text around a container.
 
-        It is within the frame in which the place stands.
+        The search does not leave the page frame of the given container.
         """
         while self.firsts[number] == self.ends[number] and number != self.frames[number]:
             if self.parents[number] == NOWHERE:
@@ -143,16 +143,16 @@ class Block:
     text: str
     words: float
     link_words: float
-    """How many of the words are in links."""
+    """Number of words in links."""
     position: int
-    """Its number on the page, from 0."""
+    """Its number among the blocks of the page, from 0."""
     containers: Containers
     """All containers of the page."""
     inside: int
-    """The number of the container that it stands in."""
+    """The number of its container."""
     # Stored, because to compute these at each use would take as long as the choice of the content.
     kind: Kind
-    """What the text is, by the element it stands in."""
+    """The kind of the text, by its element."""
     is_text: bool
     """Whether it is not mostly links: a block that can be content."""
     hash: int
@@ -166,17 +166,17 @@ class BlockColumns(NamedTuple):
     kinds: Sequence[Kind]
     are_text: Sequence[bool]
     numbers: npt.NDArray[np.int32]
-    """Of each its position and its container, (2, blocks)."""
+    """Position and container of each block, (2, blocks)."""
     counts: npt.NDArray[np.float64]
-    """Of each its words and its link words, (2, blocks)."""
+    """Words and link words of each block, (2, blocks)."""
     hashes: npt.NDArray[np.uint64]
     roles: Sequence[Role]
-    """Of the containers."""
+    """Roles of the containers."""
     places: npt.NDArray[np.int32]
-    """Of each container the one around it, first, end, and the frame, (4, containers)."""
+    """Parent, first, end and frame of each container, (4, containers)."""
 
     def blocks(self) -> list[Block]:
-        """Make the blocks anew. Cost: 0.1 ms for 200."""
+        """Return the blocks. Cost: 0.1 ms for 200."""
         around = Containers()
         around.roles = list(self.roles)
         around.parents, around.firsts, around.ends, around.frames = self.places.tolist()
@@ -217,7 +217,7 @@ class Cut(NamedTuple):
 
     blocks: list[Block]
     images: list[tuple[str, tuple[int, int]]]
-    """The address of each, and first and end of the smallest container with text around it."""
+    """Address of each image; first and end of the smallest container with text around it."""
 
 
 @lru_cache(maxsize=8192)
@@ -237,7 +237,7 @@ def role_of(head: str) -> Role:
 
 
 def frame_name(head: str) -> str:
-    """Return what names an element as page frame, given as for `role_of`; "" if nothing does.
+    """Return the name that makes an element page frame, given as for `role_of`; "" if none does.
 
     >>> frame_name("div userComments left"), frame_name("nav "), frame_name("p ")
     ('comments', 'nav', '')
@@ -259,8 +259,8 @@ _NO_ROLE = _role("other", "")
 def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
     """Cut marked text into blocks.
 
-    `role_of` is called with the head of each container in the order of their numbers, but for the
-    first, which has none.
+    `role_of` is called with the head of each container in the order of their numbers, except for
+    the first, which has no head.
     """
     # Texts and heads in turn: an empty head closes a container.
     pieces = marked.split(OPEN)
@@ -309,7 +309,7 @@ class _Blocks:
         self._in_link = False
 
     def add(self, raw: str, inside: int) -> None:
-        """Add text, link marks in it, that stands between two boundaries in a container."""
+        """Add the text, with link marks, between two boundaries in a container."""
         containers, blocks = self.containers, self.blocks
         kind = containers.roles[inside].kind
         has_lines = LINE_END in raw or kind == "code"
@@ -336,7 +336,7 @@ def text_hash(text: str) -> int:
 
 
 def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
-    """Return text, words, link words, is_text and hash, and whether the text ends inside a link."""
+    """Return text, words, link words, is_text, hash, and whether the text ends inside a link."""
     plain, linked, in_link = raw, "", False
     if LINK in raw or UNLINK in raw:
         plain, linked, in_link = _without_links(raw)
@@ -348,14 +348,14 @@ def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
     return text, count, link_count, is_text, text_hash(text), in_link
 
 
-# The texts of a host's frame are on each of its pages. At most 25 MB, usually 5.
+# Each page of a host has the texts of its frame. At most 25 MB, usually 5.
 _known = lru_cache(maxsize=16_384)(_measure)
 
 
 def _without_links(raw: str) -> tuple[str, str, bool]:
-    """Return a text without link marks, the part of it in links, and whether it ends inside one.
+    """Return a text without link marks, its part in links, and whether it ends inside a link.
 
-    If the text is one link, as most with links are, both are the same object.
+    If the text is one link, as most texts with links are, both are the same object.
     """
     before, *pieces = raw.split(LINK)
     # A link inside a link (lxml can build them) leaves an end without a start.

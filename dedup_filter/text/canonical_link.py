@@ -3,11 +3,11 @@
     <link rel="canonical" href="...">        in the head, where search engines read it
     Link: <...>; rel="canonical"             in the headers
 
-A URL is as it is written, or joined with that of a base element: who knows the page's URL joins it
-with that. Usually there is one. Pages that name several say nothing by it, so of many only a few
-are returned.
+A URL is returned as written, or joined with the URL of a base element; the caller joins it with the
+page's URL. Usually there is one. If a page names several, none counts, so only a few of many are
+returned.
 
-Never raises. Cost: 10 us, and 10 us if there is one.
+Never raises. Cost: 10 us, and 10 us more if there is a link.
 """
 
 import re
@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 from lxml import etree
 
 _MOST = 8
-"""Different URLs that are returned: more than one is too many."""
+"""At most this many different URLs are returned: more than one is ambiguous anyway."""
 _LINK = re.compile(r"<([^<>]*)>([^<>]*)")
 """A link in a header, and its parameters."""
 _RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)

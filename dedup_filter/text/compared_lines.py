@@ -1,15 +1,15 @@
-"""Normalised passages -> what of each is compared: of lines all but what changes by itself.
+"""Normalised passages -> the text of each to compare: lines lose text that changes by itself.
 
     3 hours ago         ->
     updated 5 min ago   -> updated
     14:03, 1,204 views  -> 14:03, 1,204 views      with ignore_numbers: views
 
-A line is a name, a price, a date. How long ago something was differs at each fetch and tells no two
-pages apart. A time of day or a number may: two concerts, two prices. So numbers are left out only
-where a user asks for it (`ignore_numbers`), times and dates among them. Sentences stay whole.
+A line is a name, a price, a date. An age ("3 hours ago") differs at each fetch and does not
+distinguish two pages. A time of day or a number may: two concerts, two prices. So numbers, with
+times and dates, are left out only with the option `ignore_numbers`. Sentences stay whole.
 
-The languages are those in which software for sites writes ages most: a page in another one is
-compared as a whole.
+The patterns cover the languages in which site software writes ages most often. In other languages
+lines are compared whole.
 
 Cost: 20 us for 100 lines without such words.
 """
@@ -41,26 +41,26 @@ _AGES = {
     r"|週間?|星期|[个個かヶ]?月|年)[以之]?前",
     "전": r"(?<!\d)\d{1,3} ?(?:초|분|시간|일|주|개월|달|년) ?전",
 }
-"""By a sign that each has: how pages write how long ago something was."""
+"""A sign that each match contains -> a pattern for ages as pages write them."""
 _PATTERNS = {
     sign: re.compile(age if sign in ("前", "전") else rf"\b(?:{age})(?!\w)")
     for sign, age in _AGES.items()
 }
 _NUMBER = re.compile(r"(?<![a-z\d])\d+(?:[.,:'’]\d+)*(?:[km](?![a-z])|(?![a-z\d]))")
-"""Not the digits of a code such as "b12"."""
+"""A number, but not the digits of a code such as "b12"."""
 
 
 def compared_lines(
     passages: Sequence[str], are_lines: Sequence[bool], *, with_numbers: bool = True
 ) -> list[str]:
-    """Return what is compared of normalised passages, of which some are lines.
+    """Return the text to compare of normalised passages; `are_lines`: whether each is a line.
 
     >>> compared_lines(["updated 2 days ago", "seen 2 days ago"], [True, False])
     ['updated ', 'seen 2 days ago']
     >>> compared_lines(["14:03", "size 40"], [True, True], with_numbers=False)
     ['', 'size ']
     """
-    # No normal form has a line's end.
+    # A normal form contains no line end.
     lines = "\n".join([each for each, is_line in zip(passages, are_lines, strict=True) if is_line])
     left = lines
     for sign, pattern in _PATTERNS.items():

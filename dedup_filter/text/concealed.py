@@ -1,28 +1,28 @@
-"""Parts of a page -> the blocks that are read of it, and a measure of the text that is not.
+"""Parts of a page -> the blocks that are read, and a measure of the text that is not read.
 
-A script may make what a reader sees from text that the page brings along:
+A script may build the visible text from text that the page contains:
 
-    hidden, noscript     elements that a script shows, or that stand in for it
-    script data          JSON and the like, of which the strings that are prose count
-    template             never read: rows and dialogs are made of it
-    notes                never read: options, what stands in for images, values of inputs; they
-                         count only if they are more than is in sight, see `Choice.note`
+    hidden, noscript     elements that a script shows, or that replace the script
+    script data          JSON and the like; its strings of prose count
+    template             never read: scripts make rows and dialogs from it
+    notes                never read: options, alternatives of images, values of inputs; they count
+                         only if they have more words than the visible text, see `Choice.note`
 
-The first two are read if they have more words that are not in sight (outside frames, without links)
-than the page shows: so an article that waits for its script is read, while cookie dialogs and menus
-beside a text are not. Hidden text is read where it stands, strings of script data at the end, those
-of each script in a container of its own. Sentences that are in sight already count for nothing.
-Text that is not read is counted and hashed, so that two pages that differ in it are not taken for
-equal. Counted apart is what waits for its script, all but hidden text without the mark of React's
-streaming: it may be the content of the page, while a dialog is beside it.
+The first two are read if they have more new words (outside frames, without links) than the page
+shows: so an article that waits for its script is read, while cookie dialogs and menus beside a text
+are not. Hidden text is read where it stands; strings of script data are read at the end, in one
+container for each script. Sentences that are already visible do not count.
+Text that is not read is counted and hashed, so that pages that differ in unread text do not count
+as equal. Text that waits for a script is also counted apart, because it may be the content of the
+page: all unread text but hidden text without the mark of React's streaming (a dialog).
 
 The search in script data knows string literals of JSON, in their order, but no structure around
-them. So it serves ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
-`self.__next_f.push([1, "..."])`, and data that is cut off. A string that holds data is searched in
-turn; of one that holds HTML, what a page shows of it counts.
+them. So it handles ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
+`self.__next_f.push([1, "..."])`, and truncated data. If a string holds data, the data is searched,
+too; if a string holds HTML, the text that the HTML shows counts.
 
 A page is made by script if it shows hardly a word, or few words and an empty element that is the
-root of an application, and if no text is read from elsewhere.
+root of an application, and if no hidden text or script data is read.
 
 Time is linear in the length of the page; no nesting recurses. Cost: 8 ms for 100 KB of script data
 that is all prose, 3 ms for data without any.
@@ -44,34 +44,34 @@ from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts
 from dedup_filter.text.plain_text import count_words
 
 _NO_PAGE = 20
-"""Words below which a page with scripts shows nothing of its own: "Loading ...", a logo."""
+"""Below this many words a page with scripts shows no text of its own: "Loading ...", a logo."""
 _NO_APPLICATION = 100
 """The same beside the empty root of an application: a frame has more words."""
 _TEXT_OF_PAGE = 60
-"""Words read of hidden text or script data from which a page is not made by script after all."""
+"""With this many words read from hidden text or script data, a page is not made by script."""
 _ROOTS = frozenset(("root", "app", "__next", "__nuxt", "___gatsby", "react-root", "app-root"))
 
 _LEAST_WORDS = 6
-"""Words of a string that is prose. Names and addresses hardly have as many."""
+"""Minimum words of a string of prose. Names and addresses hardly have as many."""
 _LEAST_LENGTH = 10
-"""Characters of a string that is prose: six words of Chinese."""
+"""Minimum characters of a string of prose: six words of Chinese."""
 _WHOLE_WORDS = 2 / 3
-"""Share of the characters of prose, white space aside, that are in whole words: those of addresses,
-class names and code are not."""
+"""Minimum share of the characters of prose, without white space, in whole words. The characters of
+addresses, class names and code are not in whole words."""
 _SAMPLE = 500
-"""Characters that tell whether a string is prose."""
+"""Characters at the start of a string by which it is recognised as prose."""
 _MOST_DATA = 2**20
 """Characters of script data that are searched."""
 _MOST_STRINGS = 4_096
 """Strings of prose that are read: an article has a hundred."""
 _MOST_NESTING = 3
-"""Strings in strings: JSON.parse("{\\"a\\": \\"...\\"}")."""
+"""Levels of strings in strings: JSON.parse("{\\"a\\": \\"...\\"}")."""
 
 _SENTENCE_END = re.compile(r"[.!?…。！？\n](?:(?<=[。！？\n])|\s+)")
-"""A set of characters comes first, so that `re` skips to these instead of trying at each place."""
+"""A character set comes first, so that `re` skips to its characters without trying each place."""
 _LITERAL = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)(\s*:)?', re.DOTALL)
 """A string of JSON, and the colon of a key. The last string may have no end: so every quotation
-mark begins a match or is in one, and nothing is searched twice."""
+mark begins a match or is in a match, and no text is searched twice."""
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _JSON = json.JSONDecoder(strict=False)  # `json.loads` would make one for each string
 _DATA_INSIDE = re.compile(r'[\[{]\\*"')
@@ -82,10 +82,10 @@ _WHOLE_WORD = re.compile(r"(?<![\w\-/.:#=])[^\W\d_]+(?![\w\-/#=(]|[.:]\w)")
 def read_concealed(
     parts: Parts, visible: Cut
 ) -> tuple[Cut, tuple[float, int, bool, int, float, int]]:
-    """Choose what is read of a page of which `visible` is in sight.
+    """Choose the text to read of a page whose visible text is `visible`.
 
-    Return that, and `unread_words`, `unread_hash`, `is_by_script`, `notes_hash`, `waiting_words`
-    and `waiting_hash` of the `Page`.
+    Return this text, and `unread_words`, `unread_hash`, `is_by_script`, `notes_hash`,
+    `waiting_words` and `waiting_hash` of the `Page`.
     """
     choice = choose(parts, visible)
     cut = visible if choice.marked is parts.visible else split_blocks(choice.marked)
@@ -97,7 +97,7 @@ def read_concealed(
 
 
 def choose(parts: Parts, visible: Cut) -> "Choice":
-    """Choose the marked text that is read of a page of which `visible` is in sight."""
+    """Choose the marked text to read of a page whose visible text is `visible`."""
     choice = Choice(visible.blocks, parts.visible)
     if parts.segments or parts.data:
         _choose(parts, choice)
@@ -105,7 +105,7 @@ def choose(parts: Parts, visible: Cut) -> "Choice":
 
 
 def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
-    """Return the texts of prose in the data of each script, and what is beyond the bounds."""
+    """Return the texts of prose in the data of each script, and the data beyond the bounds."""
     room, strings = _MOST_DATA, _MOST_STRINGS
     found: list[list[str]] = []
     unsearched: list[str] = []
@@ -125,7 +125,7 @@ def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
 
 
 class Choice:
-    """Which text beside that in sight is read, and a measure of the rest."""
+    """The text that is read besides the visible text, and a measure of the unread text."""
 
     def __init__(self, visible: Sequence[Block], marked: str) -> None:
         self.marked = marked
@@ -140,7 +140,7 @@ class Choice:
         self._taken = 0.0
 
     def takes(self, waiting: Sequence[str], hidden: Sequence[str] = ()) -> bool:
-        """Tell whether texts are longer than what was read so far; leave them if not."""
+        """Return whether texts are longer than the text read so far; leave them if not."""
         words = sum(map(count_words, [*waiting, *hidden]))
         if words > self._shown + self._taken:
             self._taken += words
@@ -150,7 +150,7 @@ class Choice:
         return False
 
     def leave(self, texts: Iterable[str], *, waits: bool = True) -> None:
-        """Count and hash text that is not read."""
+        """Count and hash unread text."""
         for text in texts:
             words, line = count_words(text), text.encode("utf-8", "surrogatepass") + b"\n"
             self.unread_words += words
@@ -160,10 +160,10 @@ class Choice:
                 self.waiting.update(line)
 
     def note(self, texts: Iterable[str]) -> int:
-        """Return 64 bits of what is beside the text; if it says more than is in sight, count it.
+        """Return 64 bits of the notes; if they have more words than the visible text, count them.
 
-        A list of all countries makes no page unread: it counts for no more than is in sight. Where
-        the page says more, an image in an advert, new at each fetch, must not tell it from itself.
+        They count for no more words than are visible: a list of all countries makes no page unread.
+        On a page with more text, notes must not count: the image of an advert is new at each fetch.
         """
         noted = "\n".join(texts)
         shown = sum([block.words for block in self._visible if block.kind != "title"])
@@ -174,7 +174,7 @@ class Choice:
         return text_hash(noted)
 
     def unseen(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yield each text without the sentences that were seen before."""
+        """Yield each text without the sentences of earlier texts and of the visible text."""
         for text in texts:
             all_of_it = sentences(text)
             new = [each for each in all_of_it if each not in self._known]
@@ -183,7 +183,7 @@ class Choice:
                 yield ". ".join(new) if len(new) < len(all_of_it) else text
 
     def is_hull(self, empty_ids: Iterable[str]) -> bool:
-        """Tell whether the page is nothing but what scripts are to fill."""
+        """Return whether the page is an empty shell that scripts fill."""
         if self._taken >= _TEXT_OF_PAGE:
             return False
         if sum([block.words for block in self._visible if block.kind != "title"]) < _NO_PAGE:
@@ -192,18 +192,18 @@ class Choice:
 
     @cached_property
     def _shown(self) -> float:
-        """The words in sight of blocks that are not mostly links."""
+        """The words of visible blocks that are not mostly links."""
         texts = [block for block in self._visible if block.is_text and block.kind != "title"]
         return sum([block.words for block in texts])
 
     @cached_property
     def _known(self) -> set[str]:
-        # Joined for one split, by an end of its own: a sentence's end would take in "\n".
+        # One split is faster than many; joined by a sentence end that does not also match "\n".
         return set(sentences("。".join([block.text for block in self._visible])))
 
 
 def _choose(parts: Parts, choice: Choice) -> None:
-    """Add the text that is read to that in sight; leave the rest."""
+    """Add the text to read to the visible text; leave the rest."""
     parts = parts._replace(segments=[without_markup(*segment) for segment in parts.segments])
     hidden, waiting = (
         list(choice.unseen(_texts(split_blocks(parts.marked(place)).blocks)))
@@ -223,7 +223,7 @@ def _choose(parts: Parts, choice: Choice) -> None:
 
 
 def without_markup(place: str, segment: str) -> tuple[str, str]:
-    """Read the markup of hidden text that is escaped HTML, as in the noscript of some pages."""
+    """Parse hidden text that is escaped HTML, as in the noscript of some pages."""
     if place not in ("hidden", "waiting") or not _MARKUP.search(segment):
         return place, segment
     pieces = segment.split(OPEN)  # texts and heads in turn
@@ -235,7 +235,7 @@ def without_markup(place: str, segment: str) -> tuple[str, str]:
 
 
 def _markup_texts(markup: str) -> list[str]:
-    """Return the texts of the blocks in sight of a piece of HTML."""
+    """Return the texts of the visible blocks of a piece of HTML."""
     tree = parse(markup)
     if tree is None:
         return []
@@ -256,7 +256,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _as_marked(of_scripts: Iterable[Sequence[str]]) -> str:
-    """Write texts as paragraphs, those of each script in a container."""
+    """Write texts as paragraphs, in one container for each script."""
     return "".join(
         [f"{OPEN}script {OPEN}{_paragraphs(texts)}{CLOSE}" for texts in of_scripts if texts]
     )
@@ -281,7 +281,7 @@ def _strings(data: str, nesting: int) -> Iterator[str]:
         if is_key or len(written) < _LEAST_LENGTH:
             continue
         is_escaped = "\\" in written
-        # Most strings are names and addresses, and are left out here at little cost.
+        # Most strings are names and addresses; this cheap test leaves them out.
         if not is_escaped and written.isascii() and written.count(" ") < _LEAST_WORDS - 1:
             continue
         string = _unescaped(written) if is_escaped else written

@@ -1,20 +1,20 @@
-"""Bytes of a page -> str -> lxml tree, whatever its server and author say of the encoding.
+"""Bytes of a page -> str -> lxml tree, whatever encoding its server and author declare.
 
 The encoding is, in this order:
 
-1. that of a byte order mark;
+1. the encoding of a byte order mark;
 2. the charset of the Content-Type header, else of a meta element or XML declaration, by the
-   names and aliases of the web (w3lib: gb2312 is read as gb18030), if the bytes are text in
+   names and aliases of the web (w3lib: gb2312 is read as gb18030), if the bytes are valid in
    it. Single-byte encodings accept nearly any bytes, and hardly any text but UTF-8 is valid
    UTF-8, so UTF-8 is tried before a declared single-byte encoding;
 3. UTF-8, if the bytes are valid;
 4. the declared one, or UTF-8, if nearly all bytes are valid;
 5. the one that charset-normalizer finds most plausible, else the declared one, else windows-1252.
 
-charset-normalizer is given only the text that is not ASCII, without markup, and only encodings
-that the web has used: so it takes 1 ms, and errs less than on whole pages. Encodings of Latin
-letters cannot be told apart by their bytes: without a declaration they are read as windows-1252,
-as browsers do, so that two copies of a page are read alike.
+charset-normalizer gets only the text that is not ASCII, without markup, and only encodings that
+the web has used: so it takes 1 ms, and errs less than on whole pages. Bytes do not distinguish the
+encodings of Latin letters: without a declaration they are read as windows-1252, as browsers do, so
+that two copies of a page are read alike.
 
 Never raises: bytes that cannot be decoded become replacement characters. A character cut off at the
 end is left out.
@@ -54,15 +54,15 @@ WEB_ENCODINGS = _MULTI_BYTE | {
     *(f"cp{number}" for number in range(1250, 1259)),
     *(f"iso8859-{number}" for number in range(1, 17) if number != 12),
 }
-"""The encodings that a declaration may name, by the names of Python's codecs: those of the WHATWG
-Encoding Standard. Python knows others that are no encodings of text ("punycode", "hex"). UTF-16 is
-left out: a page that declares it without being it would be read as Chinese."""
+"""The encodings that a declaration may name, by the names of Python's codecs: the encodings of the
+WHATWG Encoding Standard. Python has other codecs that are no encodings of text ("punycode", "hex").
+UTF-16 is left out: a page that declares UTF-16 wrongly would be read as Chinese."""
 
 _MAX_BROKEN_UTF8 = 0.05
-"""Share of the characters beyond ASCII that may be broken. No other encoding has bytes of which 19
-of 20 are valid UTF-8."""
+"""Share of the characters beyond ASCII that may be broken. In no other encoding are 19 of 20 such
+characters valid UTF-8."""
 _MAX_BROKEN = 0.01
-"""The same for other encodings. Those of East Asia accept most of one another's bytes."""
+"""The same for other encodings. East Asian encodings accept most of one another's bytes."""
 
 _CANDIDATES = (
     "gb18030 big5 big5hkscs cp932 euc_jp cp949 cp1251 koi8_r koi8_u cp1253 cp1255 cp1256 cp874 "
@@ -77,7 +77,7 @@ _MIN_FOREIGN_BYTES = 8
 
 
 def looks_binary(body: bytes) -> bool:
-    """Tell whether a body is not text in any encoding; an empty one is not binary.
+    """Return whether a body is not text in any encoding; an empty one is not binary.
 
     It is binary if it begins as a well-known file format does, or if more than 5 % of its first
     4 KB are bytes that no text has ("binary data bytes", WHATWG MIME Sniffing Standard, section 3;
@@ -105,7 +105,7 @@ def decode(body: bytes, content_type: str | None = None) -> str:
 
 
 def as_utf8(body: bytes, content_type: str | None = None) -> bytes:
-    """Return a page's bytes as UTF-8; those of valid UTF-8 are not copied."""
+    """Return a page's bytes as UTF-8; valid UTF-8 is not copied."""
     encoding, mark = read_bom(body)
     if encoding is not None:
         return _recoded(body[len(mark or b"") :], encoding)
@@ -122,8 +122,8 @@ def as_utf8(body: bytes, content_type: str | None = None) -> bytes:
 def parse(markup: str | bytes) -> html.HtmlElement | None:
     """Parse a page, bytes as UTF-8, by the rules of HTML; None when there is nothing in it.
 
-    So is XHTML: as XML, one stray "&" would end the page. libxml2 limits the depth of a tree (2.14
-    to 2,048 levels) and leaves out what comes after.
+    XHTML is parsed as HTML, too: as XML, one stray "&" would end the page. libxml2 limits the depth
+    of a tree (2.14 to 2,048 levels) and leaves out deeper elements.
     """
     # Unpaired surrogates have no UTF-8; libxml2 ends a text at NUL.
     body = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
@@ -139,7 +139,7 @@ def parse(markup: str | bytes) -> html.HtmlElement | None:
 
 
 def guess_encoding(body: bytes) -> str | None:
-    """Return the most plausible ASCII-compatible encoding of a body, None if there is no telling.
+    """Return the most plausible ASCII-compatible encoding of a body, None if it is undecidable.
 
     Single-byte encodings of Latin letters count as one: "cp1252".
     """

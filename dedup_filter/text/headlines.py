@@ -1,19 +1,19 @@
-"""Headline of a page (its h1 and title) -> whether two pages have the same.
+"""Headline of a page (its h1 and title) -> whether two pages have the same headline.
 
     h1, title, how often the host shows them -> the parts of the headline, normalised
 
 The headline of a page is the last h1 that other pages of the host do not share; if there is none,
 the parts of the title that they do not share ("git-diff" of "git-diff - Git manual"); if there are
-none of these either, the part that fewest pages show. Two pages of one host with different
+no such parts either, the part that fewest pages show. Two pages of one host with different
 headlines are different pages, however alike their texts are: the manual pages of two commands, two
 releases, two products.
 
-A section number in front may be missing, and so may the end of a headline of 40 characters or more
-from a space on, or from within a word ("A long story about the se…"). On one host, two numbers are
-two headlines ("3.37.1 released", "3.37.2 released"). On two hosts, two editions of a manual may
-number their sections differently.
+A section number in front may be missing. In a headline of 40 characters or more, the end may be
+missing, from a space on or from within a word ("A long story about the se…"). On one host, two
+numbers are two headlines ("3.37.1 released", "3.37.2 released"). On two hosts, two editions of a
+manual may number their sections differently.
 
-Pure: what is known of the host comes as a function, which counts the pages that show something.
+Pure: a function of the caller counts the pages of the host that show a text.
 """
 
 import re
@@ -29,7 +29,7 @@ TimesShown = Callable[[str], int]
 
 
 def never_shown(_: str) -> int:
-    """Count pages of a host of which nothing is known."""
+    """Return 0: the count for a host without known pages."""
     return 0
 
 
@@ -49,7 +49,7 @@ class Headline(NamedTuple):
     def parts(self, times_shown: TimesShown) -> tuple[str, ...]:
         """Return, normalised, the h1 or else the title's parts that other pages do not share.
 
-        If there are none: the part that fewest pages show.
+        If there is no such part: the part that fewest pages show.
         """
         if self.has_own_h1(times_shown):
             return (normalize(self.h1),)
@@ -59,7 +59,7 @@ class Headline(NamedTuple):
         return tuple(filter(None, map(normalize, own or rarest)))
 
     def has_own_h1(self, times_shown: TimesShown) -> bool:
-        """Tell whether there is an h1 that other pages do not share."""
+        """Return whether there is an h1 that other pages do not share."""
         return bool(self.h1) and times_shown(self.h1) < FRAME_TIMES
 
     def everything(self) -> tuple[str, ...]:
@@ -67,14 +67,14 @@ class Headline(NamedTuple):
         return tuple(filter(None, map(normalize, (self.h1, *title_parts(self.title)))))
 
     def is_made_of(self, text: str) -> bool:
-        """Tell whether a block of text is this h1."""
+        """Return whether a block of text is this h1."""
         return bool(self.h1) and text[:MOST_OF_HEADLINE] == self.h1
 
 
 def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
-    """Tell whether a page of the same host has each part of a page's headline.
+    """Return whether a page of the same host has each part of a page's headline.
 
-    So has any page if there is no headline.
+    If there is no headline, every page has it.
     """
     theirs = original.parts(times_shown)
     if not (page.has_own_h1(times_shown) and original.has_own_h1(times_shown)):
@@ -84,9 +84,9 @@ def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown)
 
 
 def shares_words(h1: str, title: str) -> bool:
-    """Whether an h1 has a word of the title, or there is no title to have words of.
+    """Return whether an h1 shares a word with the title, or there is no title.
 
-    Of scripts without spaces a character is enough. The h1 of a frame ("Our partners") has none.
+    In scripts without spaces one character is enough. The h1 of a frame ("Our partners") has none.
     """
     texts = normalize(h1), normalize(title)
     words = [set(text.split() if is_spaced(text) else text) for text in texts]
@@ -94,17 +94,17 @@ def shares_words(h1: str, title: str) -> bool:
 
 
 def headlines(headline: Headline, times_shown: TimesShown) -> set[str]:
-    """Return what may be the headline of a page: its own h1, and the longest part of its title."""
+    """Return the texts that may be a page's headline: its own h1, the longest part of its title."""
     of_title = Headline(title=headline.title).parts(times_shown)
     return {*headline.parts(times_shown)[:1], *sorted(of_title, key=len)[-1:]}
 
 
 def are_within(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
-    """Whether one of two headlines, of pages of two hosts, contains the other as whole words.
+    """Return whether one of two headlines, on two hosts, contains the other as whole words.
 
-    What the pages of the other host share is not known, and their frame may have an h1 of its own.
-    So it is enough if the h1 or the longest part of the title does. A page without headline agrees
-    with any.
+    The frame of the other host is not known, and may have an h1 of its own. So it is enough if the
+    h1 or the longest part of the title is contained. A page without a headline agrees with any
+    page.
     """
     mine, theirs = headlines(page, times_shown), headlines(original, never_shown)
     if not mine or not theirs:
@@ -129,7 +129,7 @@ def _is_within(short: str, long: str) -> bool:
 
 
 def _is_one_word(one: str, other: str) -> bool:
-    """Whether two characters in a row are of one word; scripts without spaces have no words."""
+    """Return whether adjacent characters are in one word; scripts without spaces have no words."""
     return one.isalnum() and other.isalnum() and is_spaced(one + other)
 
 
@@ -148,5 +148,5 @@ def _is_same(one: str, other: str) -> bool:
     short, long = sorted((one.rstrip(_CUT_OFF), other.rstrip(_CUT_OFF)), key=len)
     if short == long or len(short) < CUT_HEADLINE or not long.startswith(short):
         return short == long
-    # A name that goes on is another: "org.example.vector", "org.example.vector.jacobian".
+    # A longer dotted name is another name: "org.example.vector", "org.example.vector.jacobian".
     return long[len(short)].isspace() or long[len(short)].isalnum()

@@ -1,4 +1,4 @@
-"""Lines -> the texts that they make: a line is a text of its own, unless wrapped prose goes on.
+"""Lines -> texts: a line is a text of its own, unless wrapped prose goes on.
 
     Name: Anna Berg          a text
     Room: B 214              a text
@@ -8,14 +8,14 @@
 
 The end of a line is a choice of the author (an entry, a verse) or of a program that wraps prose at
 some width (mails, old pages, text files). A line was wrapped if it is about as wide as wrapped text
-and its sentence goes on in the next one: that begins with a letter, and with a small one if the
-first ends as a sentence does.
+and its sentence goes on in the next line: the next line begins with a letter, and with a small one
+if the first line ends as a sentence does.
 
-One rule for the lines of HTML (`br`, and line ends in `pre`) and of plain text. It sees two lines
-at a time, so the time is linear.
+The rule is the same for the lines of HTML (`br`, and line ends in `pre`) and of plain text. It
+compares two lines at a time, so the time is linear.
 
 Measured on 1,000 paragraphs in English and Chinese, wrapped at 60 to 100 columns: 94 % of the line
-ends within are recognised; nearly all others stand at the end of a sentence. On 222 real front
+ends within are recognised; nearly all the others are at the end of a sentence. On 222 real front
 pages 6 % of the line ends by `br` are taken for wrapped, about half of them rightly.
 """
 
@@ -26,12 +26,12 @@ from dedup_filter.text.plain_text import columns
 LINE_END = "\u2028"
 """Unicode's line separator: white space to `str.split`. A page that has one means a line end."""
 MOST_LINES = 100_000
-"""Line ends of a page at which it is cut; what comes after them is one text. Each text takes 300
-bytes of memory."""
+"""A page is cut at this many line ends; the rest is one text. Each text takes 300 bytes of
+memory."""
 
 _NARROW, _WIDE = 45, 120
-"""Columns of a line that may be wrapped, and of any line beside it. By a number of words Chinese
-and English differ: with 8 to 25 words a fourth of a manual at 60 columns falls apart."""
+"""A wrapped line has this many columns; the line after it at most the second number. A number of
+words would not fit all: with 8 to 25 words a fourth of a manual at 60 columns falls apart."""
 _SENTENCE_ENDS = ".!?:;…。！？：；"
 _CLOSING = "\"'”’»)]）」』】"
 
@@ -52,9 +52,9 @@ def text_blocks(text: str) -> list[str]:
 
 
 def join_wrapped(lines: Sequence[str], texts: Sequence[str] | None = None) -> list[str]:
-    """Join lines of wrapped prose; others, empty ones too, stay as they are.
+    """Join lines of wrapped prose; other lines, also empty ones, stay as they are.
 
-    `texts`: what a reader sees of each line; None: the lines as they are.
+    `texts`: the visible text of each line; None: the lines themselves.
 
     >>> join_wrapped(["Name: Anna Berg", "Members of the faculty can be reached by", ""])
     ['Name: Anna Berg', 'Members of the faculty can be reached by', '']
@@ -75,6 +75,6 @@ def join_wrapped(lines: Sequence[str], texts: Sequence[str] | None = None) -> li
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Tell whether a sentence of one line goes on in the next."""
+    """Return whether a sentence of one line goes on in the next line."""
     is_over = before.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS
     return after[0].islower() if is_over else after[0].isalpha()

@@ -9,40 +9,39 @@ is written as `LINE_END`.
     <div hidden>one</div><noscript>two</noscript>     likewise <template>
     HIDE OPEN "div  " OPEN "one" CLOSE UNHIDE HIDE OPEN "noscript " OPEN "two" CLOSE UNHIDE
 
-    <div hidden id="S:0">one</div>     as React streams what its script moves into sight
+    <div hidden id="S:0">one</div>     as React streams text that its script makes visible
     HIDE OPEN "div  S:" OPEN "one" CLOSE UNHIDE
 
     <script>go()</script><script>__STATE__ = {}</script><div id="app"></div>
     SCRIPT OPEN UNSCRIPT SCRIPT OPEN "__STATE__ = {}" UNSCRIPT SCRIPT "app" UNSCRIPT ...
 
-    <img src="a.png">     only where images are asked for
+    <img src="a.png">     only with images
     IMAGE "a.png" UNIMAGE
 
-    <img alt="one"><select><option>two</select>       what is beside the text, not in it
+    <img alt="one"><select><option>two</select>       notes: beside the text, not in it
     SCRIPT "note" OPEN "one" UNSCRIPT SCRIPT "note" OPEN "two" UNSCRIPT
 
     <svg><text>one</text></svg><iframe srcdoc="<p>two">
     OPEN "svg " OPEN CLOSE OPEN "text " OPEN "one" CLOSE OPEN "iframe " OPEN OPEN "p " ...
 
-    <style>one</style>    only where what is not read is asked for: see `account`
+    <style>one</style>    only with unread text: see `account`
     UNREAD "style" OPEN "one" ENDUNREAD
 
-Block-level elements are those that browsers display as such (HTML Standard, section 15.3, flow
-content), table parts included; a declared shadow root is one, too, and what has the style
-attribute of one. The text of a script is written
-only if it may be data: JSON, or the state of a page. An empty element with an id is marked, for a
-script may fill it.
+Block-level elements are the elements that browsers display as blocks (HTML Standard, section 15.3,
+flow content), including table parts, declared shadow roots, and inline elements whose style
+attribute makes them blocks. The text of a script is written only if it may be data: JSON, or the
+state of a page. An empty element with an id is marked, because a script may fill it.
 
 The writer is a compiled XSLT (output method "text"): in C, three times as fast as a walk in Python.
-It never changes the tree. libxslt recurses on the C stack, so what stands more than 256 levels deep
-(the page is malformed or hostile) is written as blocks in a row, hidden parts among them.
+It never changes the tree. libxslt recurses on the C stack, so elements more than 256 levels deep
+(the page is malformed or hostile) are written as blocks in a row, including hidden parts.
 
-The marks are boundaries like those of MIME multipart messages (RFC 2046, 5.1.1): random private-use
+The marks are boundaries as in MIME multipart messages (RFC 2046, 5.1.1): random private-use
 characters drawn once a process. No page can know them, so its text needs no escaping. They never
 leave this layer.
 
-Cost: 0.6 ms for a page of 100 KB (930 elements, 28,000 characters), a tenth of it to find the depth
-of the tree; 0.1 ms for the parts of a page with thirty scripts.
+Cost: 0.6 ms for a page of 100 KB (930 elements, 28,000 characters), a tenth of it for the depth of
+the tree; 0.1 ms for the parts of a page with thirty scripts.
 """
 
 import re
@@ -58,21 +57,21 @@ from dedup_filter.text.decode import parse
 from dedup_filter.text.lines import LINE_END
 
 _CHOICES = "audio canvas datalist iframe noframes select video".split()
-"""Elements whose text is one of several that a reader may see, or stands in for what they show."""
+"""Elements whose text is one of several choices, or a fallback for the content that they show."""
 _SKIPPED = ["style", "svg", *_CHOICES]
-"""Elements whose content is not read as text of the page; of svg only its text elements are."""
+"""Elements whose content is not read as text of the page, except the text elements of svg."""
 _PICTURE_TEXT = "text tspan textpath textPath a".split()
 """Elements of SVG whose text is shown."""
 _PICTURE_BLOCKS = "text div p li td".split()
-"""Those that begin a block in a picture; of HTML those in a foreignObject."""
+"""Elements that begin a block in a picture; HTML elements stand in a foreignObject."""
 _IN_PICTURES = [*_PICTURE_TEXT, *_PICTURE_BLOCKS, *"b code em i span strong th".split()]
 _NO_TEXT_INPUTS = " hidden checkbox radio password file range color "
 """Types of inputs whose value a reader does not see as text. Hidden values change at each fetch."""
 _MOST_FRAMES, _MOST_IN_FRAMES, _MOST_NESTING = 64, 2**20, 3
-"""Pages in `srcdoc` attributes that are read, their characters, and how deep they are nested. What
-is beyond counts as unread."""
+"""Pages in `srcdoc` attributes that are read, their characters, and their depth of nesting. Pages
+beyond these bounds count as unread."""
 _LINKS = ("a", "button")
-"""Their words count as link words: what a frame offers to press."""
+"""Elements whose words count as link words: frames offer them to press."""
 _CONTAINERS = (
     "article aside blockquote dd details dialog div dl fieldset figure footer form header hgroup "
     "main menu nav ol section table td ul"
@@ -85,8 +84,8 @@ _OTHER_BLOCKS = (
 ).split()
 
 _INLINE = "b em i label small span strong".split()
-"""Inline elements that a style attribute may turn into a block. Links are left out: to look at the
-style of each would take 0.1 ms a page."""
+"""Inline elements that a style attribute may turn into a block. Links are left out: to check the
+style of each link would take 0.1 ms a page."""
 _STYLE = "translate(@style, ' ', '')"
 _IS_LINE = " or ".join(
     f"contains({_STYLE}, 'display:{value}')" for value in ("block", "flex", "grid", "table", "list")
@@ -99,7 +98,7 @@ _PLACE = "starts-with(@href, '#') or (@name and not(@href))"
 _MODE = f"translate(@shadowrootmode, '{ascii_uppercase}', '{ascii_lowercase}')"
 _IS_SHADOW = f"{_MODE} = 'open' or {_MODE} = 'closed'"
 _START = 300
-"""Characters of a script within which it names what it sets."""
+"""Characters at the start of a script in which it names the variable that it sets."""
 _STATE = re.compile(r"""\b__\w+["'\]]*\s*(?:=(?!=)|\.push\()""")
 """Frameworks keep a page's state in variables with such names: __NUXT__, __INITIAL_STATE__."""
 _MAY_BE_STATE = f"contains(., '__') and contains(substring(., 1, {_START}), '__')"
@@ -107,8 +106,8 @@ _EMPTY = "@id and not(*) and normalize-space() = ''"
 
 
 def _boundary(lead: int) -> str:
-    # Each mark has a lead character of its own, which is in no mark's tail: so no mark overlaps
-    # another one, itself, or the text of the page.
+    # Each mark has its own lead character, which is in no mark's tail: so no mark overlaps another
+    # mark, itself, or the text of the page.
     return chr(lead) + "".join(chr(0xE000 + secrets.randbelow(0x1800)) for _ in range(3))
 
 
@@ -123,35 +122,35 @@ _NOSCRIPT = f"{OPEN}noscript "
 _TEMPLATE = f"{OPEN}template "
 _TITLE = f"{OPEN}title {OPEN}"
 _WAITS = "S:"
-"""The end of the head of a hidden part that a script moves into sight: what its id begins with."""
+"""The start of the id of a hidden part that a script makes visible; written at the head's end."""
 _IS_STREAMED = (
     f"(@id | */@id)[contains(., '{_WAITS}')"
     f" and not(translate(substring-after(., '{_WAITS}'), '0123456789abcdef', ''))]"
 )
-"""Rows stand in a table of their own, whose child has the id."""
+"""Streamed rows stand in a table of their own, whose child has the id."""
 _NOTE = "note"
 _NOTHING = "nothing"
 _PLACES = ["hidden", "waiting", "template"]
-"""A piece belongs to the last of these that is around it."""
+"""If several of these are around a piece, it belongs to the last one in this list."""
 _NOTICE = 400
-"""Characters up to which a noscript that names JavaScript is a notice that asks for it."""
+"""A noscript of at most this many characters that names JavaScript is a notice to enable it."""
 
 
 class Parts(NamedTuple):
     """The marked text of a page, in parts."""
 
     visible: str
-    """What is in sight."""
+    """The visible text."""
     segments: Sequence[tuple[str, str]]
-    """The place ("" in sight, "hidden", "waiting", "template") and the text of each, in page order;
-    empty if nothing is hidden. Waiting is hidden text that a script moves into sight."""
+    """The place ("" visible, "hidden", "waiting", "template") and the text of each, in page order;
+    empty if nothing is hidden. Waiting is hidden text that a script makes visible."""
     data: Sequence[str]
     """The texts of scripts that are data, or set the state of the page."""
     has_scripts: bool
     empty_ids: Sequence[str]
     """The ids of empty elements."""
     notes: Sequence[str] = ()
-    """What a reader may see beside the text: options, alternatives of images, values of inputs."""
+    """Texts that a reader may see apart: options, alternatives of images, values of inputs."""
 
     def marked(self, *places: str) -> str:
         """Return the marked text that stands in some places."""
@@ -163,7 +162,7 @@ def marked_text(
 ) -> str:
     """Write all text of a tree with marks around its blocks, links, hidden parts and scripts.
 
-    `with_unread`: also that of elements whose content is never read, between marks of its own.
+    `with_unread`: also the text of elements that are never read, between marks of its own.
     """
     room = [_MOST_FRAMES, _MOST_IN_FRAMES]
     return _written(tree, (with_images, with_unread), room, _MOST_NESTING)
@@ -172,7 +171,7 @@ def marked_text(
 def _written(
     tree: etree._Element, options: tuple[bool, bool], room: list[int], nesting: int
 ) -> str:
-    """Write a tree, and the pages in its frames as far as there is room, by number and length."""
+    """Write a tree, and the pages in its frames while `room` lasts: their number and length."""
     marked = str(_stylesheet(bool(_is_deep(tree)), *options)(tree))
     if _FRAME[0] not in marked:
         return marked
@@ -186,17 +185,17 @@ def _written(
         else:
             inside = parse(page)
             inner = "" if inside is None else _written(inside, options, room, nesting - 1)
-            # Nobody sees the title of a page in a frame.
+            # Browsers do not show the title of a page in a frame.
             inner = f"{OPEN}iframe {OPEN}{inner.replace(_TITLE, f'{OPEN}p {OPEN}')}{CLOSE}"
         written += [inner, after]
     return "".join(written)
 
 
 def parts_of(marked: str) -> Parts:
-    """Separate what is in sight, what is hidden, and the scripts of marked text.
+    """Separate the visible text, the hidden text, and the scripts of marked text.
 
-    Hidden parts without text are left out, and so are images in others, and notices in noscript
-    that ask for JavaScript. What is in a template belongs to it, wherever the template stands.
+    Left out are hidden parts without text, images in hidden parts, and notices in noscript to
+    enable JavaScript. Text in a template belongs to the template, wherever the template stands.
     """
     first, *others = marked.split(SCRIPT)
     pieces = [piece.partition(UNSCRIPT) for piece in others]
@@ -217,8 +216,8 @@ def parts_of(marked: str) -> Parts:
 def places_of(marked: str) -> list[str]:
     """Return the place of each piece of marked text without scripts, cut at all marks of hiding.
 
-    It is as in `Parts.segments`, or "nothing" for a piece that says nothing: a notice that asks for
-    JavaScript, or one without text.
+    The place is as in `Parts.segments`, or "nothing" for a piece without text or a notice to
+    enable JavaScript.
     """
     return [place for place, _ in _segments(marked)]
 
@@ -234,7 +233,7 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
     data = f"{_value('.')}{_text(UNSCRIPT)}"
     unread = _unread("local-name()") if with_unread else ""
     templates = [
-        # Only the element: if it is part of a larger tree, its tail stands beside it.
+        # Only the element: if it is part of a larger tree, its tail is not part of the page.
         '<xsl:template match="/"><xsl:apply-templates select="*"/></xsl:template>',
         _template(["style"], unread),
         _template(["svg"], _picture(unread, with_unread)),
@@ -286,7 +285,7 @@ def _block_template(tag: str, inside: str) -> str:
 
 
 def _noted_templates(inside: str, *, with_notes: bool) -> list[str]:
-    """Write the attributes that a reader sees, in front of what is inside."""
+    """Write the attributes that a reader sees, before the content of their elements."""
     if not with_notes:
         return []
     kind = f"translate(@type, '{ascii_uppercase}', '{ascii_lowercase}')"
@@ -336,7 +335,7 @@ def _styled_template(tag: str, inside: str) -> str:
 
 
 def _unread(name: str) -> str:
-    """Write the text of what is not read, and the element that it is in."""
+    """Write unread text, and the name of its element."""
     return _text(UNREAD) + _value(name) + _text(OPEN) + _value(".") + _text(ENDUNREAD)
 
 
@@ -425,7 +424,7 @@ def _segments(marked: str) -> Iterator[tuple[str, str]]:
 
 
 def _has_text(piece: str) -> bool:
-    """Tell whether there is text between the heads."""
+    """Return whether there is text between the heads."""
     return any(text and not text.isspace() for text in piece.split(OPEN)[0::2])
 
 

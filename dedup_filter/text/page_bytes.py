@@ -1,10 +1,10 @@
-"""Page -> bytes -> a page that the same content is chosen from; and the memory that a page takes.
+"""Page -> bytes -> a page with the same main content; and the memory that a page takes.
 
-Packed are the blocks and the containers around them, parents before their children. Of a container
-its role, its parent, and which blocks it holds are kept; of images, their hashes and places.
-Canonical links are kept if they were asked for.
+The bytes hold the blocks and the containers around them, parents before their children. For each
+container they hold its role, its parent, and its blocks; for each image, its hash and place.
+Canonical links are kept if the page has any.
 
-The form is JSON, which holds strings of any content, compressed by zlib: 6 to 8 KB for a page of
+The format is JSON, which holds strings of any content, compressed by zlib: 6 to 8 KB for a page of
 110 to 120 KB. It is stored on disk: never change a meaning, raise `_FORMAT`.
 
 Cost: 0.9 ms to pack a page of 110 KB, 2 ms to unpack it, 0.1 ms to find out its memory.
@@ -27,11 +27,11 @@ _LEVEL = 3
 """Level 6 takes 1.4 times as long and saves a twelfth."""
 
 _PAGE, _BLOCK, _CONTAINER, _IMAGE = 300, 184, 40, 164
-"""Bytes of memory of each, apart from its texts."""
+"""Bytes of memory of each object, without its texts."""
 
 
 def pack_page(page: Page) -> bytes:
-    """Write a page as bytes. Its images stay if they were asked for."""
+    """Write a page as bytes, with the images that were read."""
     around = page.blocks[0].containers if page.blocks else Containers()
     columns = zip(around.roles, around.parents, around.firsts, around.ends, strict=True)
     packed = {
@@ -96,7 +96,7 @@ def unpack_page(packed: bytes) -> Page:
 def page_nbytes(page: Page) -> int:
     """Return the memory of a page in bytes, within a tenth of what Python allocates.
 
-    Short texts that many pages have are one object in memory, and count for each page.
+    A short text that many pages have is one object in memory, but counts for each page.
     """
     containers = len(page.blocks[0].containers.roles) if page.blocks else 0
     parts = len(page.blocks) * _BLOCK + containers * _CONTAINER + len(page.images) * _IMAGE

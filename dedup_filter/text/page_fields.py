@@ -1,17 +1,17 @@
 """Fields by name -> the page of an item, or the reason why it has none.
 
 If the user names fields, the page is in the field with HTML, else in the fields with text, joined.
-If not, it is the only whole HTML document among the fields: nothing else shows by itself that it is
-all of a page. Two different documents give none, because nothing tells which one is meant.
+If not, it is the only whole HTML document among the fields: no other value shows by itself that it
+is a whole page. Two different documents give no page, because the choice would be a guess.
 
 The reasons:
 
     no_field     there is no such field, or no document, or more than one
     wrong_type   a field holds neither str nor bytes, nor a list of str
 
-Fields are any mapping of names, such as a Scrapy item or an object of JSON. A named field may lie
-within others: "a.b" is the field of that name or, if there is none, the field "b" of the mapping in
-"a". Lists are not entered.
+Fields are any mapping of names, such as a Scrapy item or a JSON object. A named field may lie
+within others: "a.b" is the field "a.b" or, if there is none, the field "b" of the mapping in "a".
+Lists are not entered.
 """
 
 import re
@@ -28,13 +28,13 @@ Fields = Mapping[str, Any]
 URL_NAMES = ("url", "page_url", "link", "source_url", "canonical_url", "permalink", "uri")
 
 _START = 1000
-"""Characters or bytes in which a whole document shows that it is one."""
+"""Characters or bytes at the start of a value in which a whole document is recognised."""
 _DOCUMENT = re.compile(
     r"([\ufeff\s\0]|<\?[^>]*>|<!--((?!-->).)*-->)*<(!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _DEEPEST = 4
-"""Fields within one another whose names `names_in` yields."""
+"""Levels of nested fields whose names `names_in` yields."""
 _TAG, _TAG_IN_BYTES = re.compile("<[a-zA-Z!/?]"), re.compile(b"<\0?[a-zA-Z!/?]")
 
 
@@ -46,9 +46,9 @@ class FieldNames:
     text: tuple[str, ...] = ()
     url: str | None = None
     date: str | None = None
-    """That with the date of the page, where copies are chosen by it."""
+    """The field with the date of the page, if copies are chosen by date."""
     title: str | None = None
-    """That with the headline of a page whose text, or part of HTML, has none."""
+    """The field with the headline of a page whose text, or part of HTML, has none."""
 
     @property
     def all(self) -> list[str]:
@@ -62,13 +62,13 @@ class FieldNames:
 
 
 class PageText(NamedTuple):
-    """What a page is read from: either `html` or `text`; a tree has no size."""
+    """The source of a page: either `html` or `text`; a tree has no size."""
 
     html: Html | None = None
     text: str | None = None
     content_type: str | None = None
     link: str | None = None
-    """The HTTP header of that name, which may name a canonical URL."""
+    """The HTTP header "Link", which may name a canonical URL."""
     title: str | None = None
     """The headline of a text, or of HTML that has no title."""
 
@@ -119,7 +119,7 @@ def path_to(fields: Fields, name: str) -> tuple[str, ...]:
 
 
 def value_at(fields: Fields, name: str) -> Any:
-    """Return what a field holds, None if it is not there."""
+    """Return the value of a field, None if it is not there."""
     path = path_to(fields, name)
     value: Any = fields if path else None
     for each in path:
@@ -128,7 +128,7 @@ def value_at(fields: Fields, name: str) -> Any:
 
 
 def names_in(fields: Fields, deepest: int = _DEEPEST) -> Iterator[str]:
-    """Yield the names of all fields, of one that lies within others as `path_to` takes it.
+    """Yield the names of all fields; the name of a nested field is in the form of `path_to`.
 
     >>> list(names_in({"html": "<p>", "metadata": {"url": "http://a/", "tags": []}}))
     ['html', 'metadata.url', 'metadata.tags']
@@ -141,7 +141,7 @@ def names_in(fields: Fields, deepest: int = _DEEPEST) -> Iterator[str]:
 
 
 def is_document(content: Any) -> bool:
-    """Tell whether something begins as a whole HTML document does.
+    """Return whether a value begins as a whole HTML document does.
 
     >>> is_document("<!-- saved --><!DOCTYPE html><p>Hello"), is_document("<p>Hello")
     (True, False)
@@ -151,7 +151,7 @@ def is_document(content: Any) -> bool:
 
 
 def has_tag(html: str | bytes) -> bool:
-    """Tell whether there is a tag in some markup: a text without one is no HTML.
+    """Return whether some markup has a tag: a text without a tag is no HTML.
 
     >>> has_tag("a < b"), has_tag("<p>Hello"), has_tag("<p>Hello".encode("utf-16"))
     (False, True, True)
@@ -173,7 +173,7 @@ def _text_page(fields: Fields, names: FieldNames) -> PageText | Reason:
 
 
 def _value(fields: Fields, name: str) -> Any:
-    """Return what a field holds; a list of strings, as item loaders leave it, is joined."""
+    """Return the value of a field; a list of strings, as item loaders leave it, is joined."""
     value = value_at(fields, name)
     if isinstance(value, list | tuple) and _are_strings(value):
         return "\n".join(value)

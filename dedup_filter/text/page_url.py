@@ -14,14 +14,14 @@ import xxhash
 from w3lib.url import canonicalize_url
 
 _CANONICAL = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[A-Za-z0-9/_.~-]*")
-"""Most URLs are in that form already, and to find that out takes 0.4 us instead of 6."""
+"""Most URLs are canonical already, and this test takes 0.4 us instead of 6."""
 _NO_URL = "(no URL)"
 """The host of all pages without a URL, a name that no host has. It is stored: never change it."""
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def canonical(url: str) -> str:
-    """Return the form in which two spellings of a URL are the same.
+    """Return the canonical form of a URL, equal for all its spellings.
 
     >>> canonical("https://example.com/a?b=2&a=1#top")
     'https://example.com/a?a=1&b=2'
@@ -38,7 +38,7 @@ def host_of(url: str) -> str:
     """Return the host of a URL, with its port if that is not the usual one; "" if it has none.
 
     Pages without a URL may be of one host, so they are judged as if they were: by the rules that
-    tell pages of one template apart. A key that is no URL has no host: nothing else is of it.
+    distinguish pages of one template. A key that is no URL has no host, so no other page is on it.
 
     >>> host_of("https://example.com:8080/a"), host_of("HTTPS://me:secret@Example.com:443/a")
     ('example.com:8080', 'example.com')
@@ -55,14 +55,14 @@ def host_of(url: str) -> str:
     return host.removesuffix(_DEFAULT_PORTS.get(split.scheme, ":"))
 
 
-@lru_cache(maxsize=256)  # it is asked for when a page is read, and when that is recorded
+@lru_cache(maxsize=256)  # called when a page is read, and when it is recorded
 def url_key(url: str) -> int:
     """Hash the canonical form of a URL. Cost: 0.4 us, 15 if it is not canonical yet."""
     return xxhash.xxh3_64_intdigest(canonical(url).encode("utf-8", "surrogatepass"))
 
 
 class Place(NamedTuple):
-    """Where a page was found."""
+    """The URL of a page, its host and its key."""
 
     url: str
     host: str
@@ -76,14 +76,14 @@ class Place(NamedTuple):
 
     @classmethod
     def without_url(cls, name: str) -> "Place":
-        """Give a page without a URL a name, by which it is recorded."""
+        """Give a page without a URL a name, under which it is recorded."""
         return cls(name, _NO_URL, url_key(name))
 
 
 def canonical_of(place: Place, links: Iterable[str]) -> str | None:
-    """Return the URL that all canonical links of a page name; None if that is its own, or none.
+    """Return the URL that all canonical links of a page name; None for its own URL, or none.
 
-    Links that name different pages say nothing.
+    Links that name different pages do not count.
 
     >>> place = Place.of("https://example.com/a/1?print")
     >>> canonical_of(place, ["1", "https://example.com/a/1"])

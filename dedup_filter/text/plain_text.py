@@ -2,17 +2,17 @@
 
 Normal form. Two texts are the same if they differ only in letter case, white space, Unicode
 compatibility variants (full-width letters, ligatures, composed or decomposed accents) and
-characters that nobody sees: soft hyphens, zero-width joiners and spaces, direction marks,
-variation selectors, byte order marks. Source: Unicode Standard, D146 (toNFKC_Casefold), with white
-space collapsed. Unpaired surrogates become replacement characters, so every normal form can be
-encoded. Of many marks on one letter, which no language has, a long text keeps the first 30.
+invisible characters: soft hyphens, zero-width joiners and spaces, direction marks, variation
+selectors, byte order marks. Source: Unicode Standard, D146 (toNFKC_Casefold), with white space
+collapsed. Unpaired surrogates become replacement characters, so every normal form can be encoded.
+A long text keeps the first 30 of many marks on one letter; no language has as many.
 
 Most Western texts have few different characters beyond ASCII, each with the same normal form
 wherever it stands. Such a text is normalised as bytes, with a table for ASCII.
 
 Words. Scripts with spaces have as many words as white space leaves pieces. In Chinese, Japanese,
-Thai and their like each character counts as the part of a word that it is on average, so a rule
-about lengths means the same in every language. Korean has spaces.
+Thai and the like each character counts as a fraction of a word, its average share, so a rule about
+lengths means the same in every language. Korean has spaces.
 
 Cost: 10 us to normalise 5,000 characters of English, 60 us of Chinese; 0.2 us to count the words
 of an English line, 0.7 us of a Chinese one.
@@ -30,7 +30,7 @@ _FOLDED_ASCII = bytes(
 ).lower()
 """A table for bytes of UTF-8: capital letters of ASCII become small, its white space spaces."""
 _FEW = 0.125
-"""Share of characters beyond ASCII up to which each is replaced by itself."""
+"""Up to this share of characters beyond ASCII, each character is replaced separately."""
 _UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
@@ -44,12 +44,12 @@ _EASY = re.compile(f"(?![{_UNSEEN}{_MARKS}])[\x80-\u052f\u2000-\u2bff]")
 before it."""
 
 _BETWEEN_PARTS = "\0"
-"""No page has it (see `parse`), nothing composes with it, and it is its own normal form."""
+"""No page has it (see `parse`), no character composes with it, and it is its own normal form."""
 _MOST_MARKS = 30
-"""In a row (UAX #15, Stream-Safe Text Format: no language needs more). The time to sort marks grows
-with the square of their number: 80,000 in a row take 8 s."""
+"""Marks in a row (UAX #15, Stream-Safe Text Format: no language needs more). The time to sort marks
+grows with the square of their number: 80,000 in a row take 8 s."""
 _LONG = 10_000
-"""Characters of a text whose marks can take 0.1 s or more. To look for them takes 14 ns each."""
+"""In a longer text, marks can take 0.1 s or more. To search them takes 14 ns a character."""
 _RUN_OF_MARKS = re.compile(rf"\W{{{_MOST_MARKS + 1},}}")
 """A superset of the runs of marks: to `re` no mark is a word character."""
 
@@ -68,7 +68,7 @@ _UNSPACED_LETTERS = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf]+"
 )
 
-# One range over both is searched three times as fast as the many.
+# One range over both sets is searched three times as fast as the many ranges.
 _UNSPACED = re.compile("[\u0e00-\u1aaf\u2e80-\U0003ffff]")
 
 # A Chinese word of running text is 1.5 to 1.7 characters long; a Thai one about four.
@@ -136,7 +136,7 @@ def columns(text: str) -> int:
 
 
 def is_spaced(text: str) -> bool:
-    """Tell whether a text has no character of a script without spaces.
+    """Return whether a text has no character of a script without spaces.
 
     >>> is_spaced("naïve words"), is_spaced("用 lxml 解析")
     (True, False)
@@ -191,6 +191,6 @@ def _collapse(text: str) -> str:
 
 
 def _take_out(runs: re.Pattern[str], text: str) -> tuple[str, int]:
-    """Put a space for each run, and count the characters that were in runs."""
+    """Replace each run by a space, and count the characters of the runs."""
     rest, count = runs.subn(" ", text)
     return rest, len(text) - len(rest) + count

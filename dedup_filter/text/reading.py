@@ -1,16 +1,16 @@
-"""What a caller has of a page -> Page -> Document, or the reason why there is none.
+"""HTML or text of a page -> Page -> Document, or the reason why there is none.
 
 The reasons:
 
-    no_text      there is nothing in it
-    by_script    its text is made by scripts; what there is says nothing of the page
+    no_text      the page is empty
+    by_script    scripts make its text; the text in the markup does not identify the page
     binary       it is no text
     too_large    it is longer, or has more tags or text, than is worth the time
 
-An image belongs to some blocks if they have most text of the smallest container around it that
-holds text: that of a figure to its article, that of a menu to none. It is known by its address.
-
-Guarantee: a tree is never changed, it may be the one a spider works on; no page raises.
+An image belongs to some blocks if they have most text of the smallest container with text around
+it: the image of a figure belongs to its article, the image of a menu to no article. An image is
+identified by its address.
+Guarantee: a tree is never changed, because a spider may use it; no page raises.
 
 Cost: 1.7 ms for a page of 100 KB; with selectors of a user, see `selectors`.
 """
@@ -37,26 +37,26 @@ from dedup_filter.text.marked_text import Parts, marked_text, parts_of
 from dedup_filter.text.selectors import Effect, Selectors, select, selected_copy
 
 MAX_PAGE_LENGTH = 16 * 2**20
-"""Bytes or characters of a page. A longer one is a dump of data, and takes seconds to parse."""
+"""Bytes or characters of a page. A longer page is a dump of data, and takes seconds to parse."""
 MAX_TEXT_LENGTH = 2 * 2**20
 """Characters of text: jieba cuts a million in two seconds."""
 MAX_TAGS = 200_000
-"""Tags of a page: so many take half a second and 200 MB. The longest manuals on one page have
+"""Tags of a page: this many take half a second and 200 MB. The longest manuals on one page have
 100,000."""
 MOST_OF_HEADLINE = 200
 """Characters of an h1 or a title that are kept."""
 _MOST_READ, _LONGEST_READ = 64, 2**18
-"""So many pages that were read last, of at most so many bytes, are remembered, usually 10 MB: one
-that soon comes again, at another spelling of its URL, is not parsed again."""
+"""Number of latest pages that are cached, and the most bytes of each; usually 10 MB. A page that
+soon comes again, at another spelling of its URL, is not parsed again."""
 _MOST_IMAGES = 1_000
-"""Of a page, in its order. A page with more is a gallery, of which they are enough."""
+"""The first images of a page that are kept. A page with more is a gallery; these are enough."""
 _MOST = 0.5
 
 Image = tuple[int, int, int]
 """XXH3 of its absolute URL; first and end of the smallest container around it that holds text."""
 Html = str | bytes | etree._Element | etree._ElementTree
 
-# "xml:lang" is the name of the one before it in a tree that was read as HTML.
+# In a tree that was read as HTML, the second attribute is named "xml:lang".
 _LANGUAGE_ATTRIBUTES = ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
 _PRIMARY_SUBTAG = re.compile(r"\s*([a-z]{2,3})(?![a-z0-9])", re.IGNORECASE)
 _HEADINGS = ("headline", "heading")
@@ -69,11 +69,11 @@ _base = etree.XPath("normalize-space(//base/@href)")
 
 
 class Shown(NamedTuple):
-    """What a page shows, as far as it is counted of its host's pages."""
+    """The parts of a page by which frames count the pages of a host."""
 
     title: str
     h1: Sequence[str]
-    """Texts of its h1, in page order."""
+    """Texts of its h1 elements, in page order."""
     menus: Sequence[int]
     """64 bits of each menu."""
     blocks: Sequence[int]
@@ -84,7 +84,7 @@ class Shown(NamedTuple):
 
     @property
     def hashes(self) -> list[int]:
-        """All that is counted of a host's pages: hashes of blocks, parts of headlines, menus."""
+        """The hashes that frames count: hashes of blocks, parts of headlines, menus."""
         parts = [*title_parts(self.title[:MOST_OF_HEADLINE]), *self.h1]
         menu_hashes = [ANY_MENU, *self.menus] if self.menus else []
         return [*self.blocks, *map(part_hash, parts), *menu_hashes]
@@ -95,32 +95,32 @@ class Page:
     """A page taken apart."""
 
     blocks: Sequence[Block]
-    """All text that is read of it (see `concealed`) but its title, in page order."""
+    """All text that is read of the page (see `concealed`) but its title, in page order."""
     title: str = ""
     language: str | None = None
     images: Sequence[Image] = ()
-    """All its images, if asked for."""
+    """Its images, if they are read."""
     unread_words: float = 0
     """Words of text that a reader may see but that is not in the blocks: text that is hidden, or in
-    templates or script data, beside more visible text; and what its notes say, if they say more
-    than is in sight."""
+    templates or script data, beside more visible text; and its notes, if they have more words than
+    the visible text."""
     unread_hash: int = 0
-    """64 bits of that text, 0 for none. If more is unread than read, a page can repeat only pages
-    with the same hash."""
+    """64 bits of the unread text, 0 for none. If more text is unread than read, a page can repeat
+    only pages with the same hash."""
     is_by_script: bool = False
-    """Whether its text is made by scripts, so that the blocks say nothing of the page."""
+    """Whether scripts make its text, so that the blocks do not identify the page."""
     notes_hash: int = 0
-    """64 bits of what is beside its text: options, attributes that are shown; 0 for none. Pages are
-    equal only if it is."""
+    """64 bits of its notes: options, attributes that are shown; 0 for none. Pages are equal only if
+    their notes are equal."""
     waiting_words: float = 0
-    """Those of `unread_words` that wait for a script and may be the content of the page: all but
-    text that is merely hidden."""
+    """The part of `unread_words` that waits for a script and may be the content of the page: all
+    unread text that is not merely hidden."""
     waiting_hash: int = 0
-    """64 bits of that text, 0 for none."""
+    """64 bits of the waiting text, 0 for none."""
     canonical: tuple[str, ...] = ()
-    """URLs that it names as its canonical ones: see `canonical_link`."""
+    """URLs that it names as canonical: see `canonical_link`."""
     selected: tuple[Effect, ...] = ()
-    """What selectors of a user have done to it."""
+    """The effects of a user's selectors on it."""
 
     def __reduce__(self) -> tuple[Callable[..., "Page"], tuple[Any, ...]]:
         """Pickle blocks as columns: a third of the bytes, and of the time."""
@@ -129,12 +129,12 @@ class Page:
 
     @cached_property
     def main(self) -> Content:
-        """Its main content, as if no block were known to be frame."""
+        """Its main content if no block is known to be frame."""
         return find_content(self.blocks)
 
     @cached_property
     def shown(self) -> Shown:
-        """What is counted of it among the pages of its host."""
+        """The parts by which frames count it among the pages of its host."""
         blocks = self.blocks
         return Shown(
             title=self.title,
@@ -153,13 +153,13 @@ class Page:
     ) -> Document:
         """Make a document whose main text is some blocks.
 
-        `own` is the normal form of all text that is not known to be frame of the page's host. Its
-        headings and images are those within `with_parts`; None: within the main text.
+        `own`: the normal form of all text that is not known to be frame of the page's host. The
+        document gets the headings and images within `with_parts`; None: within the main text.
         """
         content = list(content)
         text = _joined(content)
         around = content if with_parts is None else with_parts
-        # On other pages the main text tells as much, and to join all blocks takes 40 us.
+        # For other pages the main text is enough, and to join all blocks takes 40 us.
         needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
         hashes = array("Q", [block.hash for block in self.blocks])
         return Document(
@@ -180,7 +180,7 @@ class Page:
         )
 
     def _images_inside(self, content: Iterable[Block]) -> tuple[int, ...]:
-        """Return the hashes of the images that belong to some of its blocks, in page order."""
+        """Return the hashes of the images that belong to some blocks, in page order."""
         if not self.images or not self.blocks:
             return ()
         containers = self.blocks[0].containers
@@ -198,7 +198,7 @@ def _page_of(columns: BlockColumns, others: Iterable[Any]) -> Page:
 
 
 def title_parts(title: str) -> list[str]:
-    """Return the parts of a title, such as that of the page and that of the site.
+    """Return the parts of a title, such as the page's name and the site's name.
 
     >>> title_parts("git-diff - Git 2.39 manual | Example")
     ['git-diff', 'Git 2.39 manual', 'Example']
@@ -209,8 +209,8 @@ def title_parts(title: str) -> list[str]:
 def part_hash(part: str) -> int:
     """Return 64 bits that identify an h1 or a part of a title.
 
-    They differ from those of a block with the same text: the links of a menu name the headlines of
-    other pages.
+    They differ from the hash of a block with the same text: the links of a menu have the headlines
+    of other pages.
     """
     titled = f"\0title\0{part[:MOST_OF_HEADLINE]}"
     return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
@@ -226,8 +226,8 @@ def read(
 ) -> Page | Document | Unjudged:
     """Return the page of some HTML, the document of a text, or why it cannot be judged.
 
-    `images_of` is the URL of the page, None: its images are not asked for. `title` is the headline
-    of a text, or of HTML that has no title. `selectors`, of a user, tell what of HTML is judged.
+    `images_of`: the URL of the page; None: its images are not read. `title`: the headline of a
+    text, or of HTML that has no title. `selectors`: a user's choice of the parts of HTML to judge.
 
     Raises:
         TypeError: not exactly one of html and text is given, or one of another type.
@@ -256,7 +256,7 @@ def read_page(
     images_of: str | None = None,
     selectors: Selectors | None = None,
 ) -> Page:
-    """Take a parsed page, or a part of one, apart: its images, too, if it has a URL `images_of`."""
+    """Read a parsed page, or a part of one: with images if `images_of`, its URL, is given."""
     root = tree if isinstance(tree, etree._Element) else tree.getroot()
     if root is None or not isinstance(root.tag, str):
         return Page(())
@@ -270,7 +270,7 @@ def read_page(
 
 
 def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unjudged:
-    """Return the markup of a page, in UTF-8, or why it is not to be parsed."""
+    """Return the markup of a page, in UTF-8, or the reason not to parse it."""
     if len(html) > MAX_PAGE_LENGTH:
         return Unjudged("too_large")
     if isinstance(html, bytes):
@@ -301,7 +301,7 @@ def _read_html(
     if effects:
         found = etree.tostring(root)
     language, base, marked = _needed(root, images_of)
-    # Freed now, while it is in the processor's caches, the tree takes half the time.
+    # If the tree is freed now, while it is in the processor's caches, this takes half the time.
     del root
     page = _page(language, base, parts_of(marked))
     if effects and not page.blocks:
@@ -311,7 +311,7 @@ def _read_html(
     if canonical or effects:
         page = replace(page, canonical=canonical, selected=effects)
     if page.is_by_script:
-        # Nothing but its bytes tells it from other pages.
+        # Only its bytes distinguish it from other pages.
         body = found.encode("utf-8", "surrogatepass") if isinstance(found, str) else found
         return replace(page, unread_words=inf, unread_hash=xxhash.xxh3_64_intdigest(body))
     return _bounded(page)
@@ -321,7 +321,7 @@ _read_before = lru_cache(_MOST_READ)(_read_html)
 
 
 def _titled(page: Page | Unjudged, title: str) -> Page | Unjudged:
-    """Give a page that has no title another one."""
+    """Give a title to a page that has none."""
     if isinstance(page, Unjudged) or page.title or not title:
         return page
     return replace(page, title=title)
@@ -333,7 +333,7 @@ def _bounded(page: Page) -> Page | Unjudged:
 
 
 def _needed(root: etree._Element, images_of: str | None) -> tuple[str | None, str, str]:
-    """Return what a page needs of a tree: its language, base URL (for images), marked text."""
+    """Return the parts of a tree that a page needs: language, base URL (images), marked text."""
     base = "" if images_of is None else _absolute(images_of, str(_base(root))) or images_of
     return _declared_language(root), base, marked_text(root, with_images=images_of is not None)
 
@@ -367,7 +367,7 @@ def _absolute(base: str, address: str) -> str:
 
 
 def _hash_of(text: bytes, notes: int) -> int:
-    """Return 64 bits of a text, and of the notes beside it if there are any."""
+    """Return 64 bits of a text, and of its notes if there are any."""
     return xxhash.xxh3_64_intdigest(text + notes.to_bytes(8, "little") if notes else text)
 
 

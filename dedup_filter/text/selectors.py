@@ -1,17 +1,17 @@
-"""CSS selectors of a user, by host -> the tree of a page without what they leave out.
+"""CSS selectors of a user, by host -> the tree of a page without the elements they leave out.
 
-    ignore     what it matches is taken out, as if it were not on the page
-    content    what it matches is all that stays, in page order; so do the titles of the page
+    ignore     matching elements are removed, as if they were not on the page
+    content    only matching elements stay, in page order, and the titles of the page
 
-A selector is CSS as in Scrapy's `response.css`, without `::text` and `::attr()`. Those of a host
-are one text or a list of texts, for the pages of all hosts; or a dict of these by host. A host's
-name stands for its subdomains, too. Of several names that fit, the longest alone counts; `ANY_HOST`
-stands for all hosts that no other name fits.
+A selector is CSS as in Scrapy's `response.css`, without `::text` and `::attr()`. Selectors for all
+hosts are one text or a list of texts; selectors by host are a dict of these. A host's name stands
+for its subdomains, too. If several names fit, only the longest counts; `ANY_HOST` stands for all
+hosts that no other name fits.
 
-Guarantee: a selector that is none is refused before any page is read; no page raises.
+Guarantee: an invalid selector is refused before any page is read; no page raises.
 
 Cost: nothing without selectors; else 0.1 ms for a page of 800 elements for each selector by tag,
-0.3 ms by class or id; 0.4 ms more for a page that is given as a tree, of which a copy is made.
+0.3 ms by class or id; 0.4 ms more to copy a page that is given as a tree.
 """
 
 import re
@@ -29,19 +29,19 @@ from dedup_filter.wording import printable
 
 ANY_HOST = "*"
 MOST_CHARACTERS = 10_000
-"""Of the selectors of a host: each is looked for on every page."""
+"""Characters of the selectors of a host: each selector is searched on every page."""
 _HOST = re.compile(r"\*|(?:[^\s/:@?#*\[\].]+(?:\.[^\s/:@?#*\[\].]+)*|\[[0-9a-f:.]+\])(?::\d+)?")
 _PORT = re.compile(r":\d+$")
 _LONGEST_SHOWN = 60
 _GONE = "dedup-ignored"
-"""The name that elements get which are taken out: no page is read that has it still."""
+"""The tag name that elements get before they are removed: no page that is read has it."""
 
 Effect = Literal["ignored", "content", "no_content", "nothing_left"]
-"""What selectors have done to a page:
+"""The effects of selectors on a page:
 
-    ignored       something was taken out
-    content       the content was found, and all else left out
-    no_content    no content was found: the page stays as it is, without what is ignored
+    ignored       elements were removed
+    content       the content was found, and all other elements were left out
+    no_content    no content was found: the page stays as it is, without ignored elements
     nothing_left  no text would be left, so the page is judged as if there were no selectors
 """
 _ByHost = Mapping[str, tuple[str, ...]]
@@ -62,16 +62,16 @@ class SiteSelectors(NamedTuple):
 
     @classmethod
     def read(cls, ignore: Any, content: Any) -> "SiteSelectors":
-        """Read and check what a user gives.
+        """Read and check the options of a user.
 
         Raises:
-            ConfigError: it is of another form, or a selector is none. The message begins with
-                "ignore" or "content".
+            ConfigError: an option has another form, or a selector is invalid. The message begins
+                with "ignore" or "content".
         """
         return cls(_by_host("ignore", ignore), _by_host("content", content))
 
     def of(self, host: str) -> Selectors | None:
-        """Return those for the pages of a host, which may have a port; None for none."""
+        """Return the selectors for the pages of a host, which may have a port; None for none."""
         if not (self.ignore or self.content):
             return None
         found = Selectors(_of_host(self.ignore, host), _of_host(self.content, host))
@@ -93,9 +93,9 @@ class _Translator(HTMLTranslator):
 
 
 def select(root: etree._Element, selectors: Selectors) -> tuple[Effect, ...]:
-    """Take out of a tree, which is changed, what selectors leave out.
+    """Remove from a tree, in place, the elements that selectors leave out.
 
-    The root stays whatever matches it; if it is ignored, nothing stays in it.
+    The root always stays; if it is ignored, it is emptied.
     """
     effects: list[Effect] = []
     if selectors.ignore and (ignored := _found(root, selectors.ignore)):
@@ -116,15 +116,15 @@ def select(root: etree._Element, selectors: Selectors) -> tuple[Effect, ...]:
 def selected_copy(
     root: etree._Element, selectors: Selectors
 ) -> tuple[etree._Element, tuple[Effect, ...]]:
-    """Do as `select` with a copy of a tree; return that, too."""
+    """Do as `select` with a copy of a tree; return the copy, too."""
     copied = deepcopy(root)
     return copied, select(copied, selectors)
 
 
 def taken_out(root: etree._Element, selectors: Selectors) -> Iterator[tuple[str, str]]:
-    """Do as `select`, and yield what is taken out: a selector, and the text that it matches.
+    """Do as `select`, and yield the removed parts: a selector, and the text that it matches.
 
-    What is outside the content comes last, without a selector.
+    The text outside the content comes last, without a selector.
     """
     by = {}
     for one in (each for text in selectors.ignore for each in parse(text)):
@@ -141,7 +141,7 @@ def taken_out(root: etree._Element, selectors: Selectors) -> Iterator[tuple[str,
 
 
 def _found(root: etree._Element, selectors: tuple[str, ...]) -> list[etree._Element]:
-    """Return the elements that any of some selectors matches, in page order."""
+    """Return the elements that match any of some selectors, in page order."""
     return cast("list[etree._Element]", _compiled(selectors)(root))
 
 
@@ -150,13 +150,13 @@ def _compiled(selectors: tuple[str, ...]) -> etree.XPath:
     return etree.XPath(" | ".join(map(_as_xpath, selectors)))
 
 
-@cache  # how deep it can recurse depends on the caller: what was checked is not translated again
+@cache  # its depth of recursion depends on the caller: a checked selector is not translated again
 def _as_xpath(selector: str) -> str:
     return _Translator().css_to_xpath(selector)
 
 
 def _outermost(found: Sequence[etree._Element]) -> list[etree._Element]:
-    """Leave out elements that are within others; they come in page order."""
+    """Leave out elements that are within others; `found` is in page order."""
     outermost, inside = [], set[etree._Element]()
     for element in found:
         if element not in inside:
@@ -167,7 +167,7 @@ def _outermost(found: Sequence[etree._Element]) -> list[etree._Element]:
 
 
 def _keep_only(root: etree._Element, content: Sequence[etree._Element]) -> None:
-    """Leave nothing in a tree but titles, bases and some elements, none of them within others."""
+    """Keep only titles, bases and some elements in a tree; none of these is within another."""
     inside = {each for element in content for each in element.iter("title", "base")}
     kept = [*(each for each in root.iter("title", "base") if each not in inside), *content]
     for element in kept:
@@ -197,7 +197,7 @@ def _by_host(name: str, given: Any) -> _ByHost:
 
 
 def _checked(name: str, given: Any) -> tuple[str, ...]:
-    """Return the selectors that are given for a host; none for None and for an empty text."""
+    """Return the selectors given for a host; none for None and for an empty text."""
     selectors = (given,) if isinstance(given, str) else given or ()
     if not isinstance(selectors, list | tuple) or not all(isinstance(e, str) for e in selectors):
         raise ConfigError(
@@ -225,7 +225,7 @@ def _require(name: str, selector: str) -> None:
 
 
 def _of_host(by_host: _ByHost, host: str) -> tuple[str, ...]:
-    """Return the selectors for a host: those of the longest name that stands for it."""
+    """Return the selectors for a host: the selectors of the longest name that stands for it."""
     host = _as_in_urls(host)
     if host in by_host:
         return by_host[host]
@@ -236,7 +236,7 @@ def _of_host(by_host: _ByHost, host: str) -> tuple[str, ...]:
 
 
 def _as_in_urls(host: str) -> str:
-    """Return the form of a host's name that URLs have."""
+    """Return a host's name in the form that URLs have."""
     try:
         return host.lower().encode("idna").decode() if not host.isascii() else host.lower()
     except UnicodeError:

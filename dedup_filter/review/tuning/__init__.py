@@ -1,1 +1,1 @@
-"""Records of pages, labelled pairs -> what settings do, and which to take."""
+"""Records of pages, labelled pairs -> the effects of settings, and a suggested setting."""

@@ -1,11 +1,11 @@
 """Fingerprints of unrelated pages -> how many of them are within k bits of a page by chance.
 
-If the bits of fingerprints were those of fair coins, of n pages n * 2**-64 * (64 choose 0 + ... +
-64 choose k) would be. Real ones have more: bits lean to one side and hang together, since all pages
-of a language share words. So the distances of unrelated pages are measured.
+If the bits of fingerprints were fair coin tosses, n * 2**-64 * (64 choose 0 + ... + 64 choose k) of
+n pages would be near. Real fingerprints match more often: their bits are biased and correlated,
+since all pages of a language share words. So the distances of unrelated pages are measured.
 
-    counted        pairs within k bits of which neither page has a fifth of the other: if there are
-                   `_ENOUGH` of them, their share of all pairs is the answer
+    counted        pairs within k bits where the earlier page has less than a fifth of the later: if
+                   there are `_ENOUGH` of them, their share of all pairs is the answer
     extrapolated   otherwise: the tail of the beta-binomial distribution that has the mean and the
                    variance of the distances of random pairs; on six sets of 1,000 to 2,700 pages it
                    was between a nineteenth of the counted number and all of it
@@ -21,11 +21,11 @@ from dedup_filter.hamming.pairs import FINGERPRINT_BITS, IntpArray, UInt64Array
 from dedup_filter.review.tuning.record_pairs import Pages, Pairs
 
 _ENOUGH = 10
-"""Counted pairs whose number is known within a third, at one standard error."""
+"""With this many counted pairs, one standard error is a third of their number."""
 _UNRELATED = 0.2
 """Two pages are unrelated if the later one has less than this share of its text in the other."""
 _SAMPLE = 1_000_000
-"""Random pairs, for mean and variance: 0.1 s."""
+"""Random pairs for mean and variance: 0.1 s."""
 _SEED = 20_070_508
 
 
@@ -34,21 +34,21 @@ class Chance:
     """How likely two unrelated pages are within k bits."""
 
     mean: float
-    """Bits in which two unrelated pages differ; 32 if bits were those of fair coins."""
+    """Mean number of bits in which two unrelated pages differ; 32 for fair coin tosses."""
     deviation: float
-    """Standard deviation of that; 4 if bits were those of fair coins."""
+    """Standard deviation of this number; 4 for fair coin tosses."""
     rates: list[float]
     """By k, from 0 to `MAX_DISTANCE`: the share of all pairs of unrelated pages within k bits."""
     are_counted: list[bool]
     """By k, whether the share was counted, not extrapolated."""
 
     def candidates(self, max_distance: int, pages: int) -> float:
-        """Return how many unrelated pages, of so many, are near to a page."""
+        """Return how many of `pages` unrelated pages are near to a page."""
         return self.rates[max_distance] * pages
 
 
 def fair_rate(max_distance: int) -> float:
-    """Return the share of pairs within k bits if all bits were those of fair coins.
+    """Return the share of pairs within k bits if all bits were fair coin tosses.
 
     >>> f"{fair_rate(12):.2g}"
     '2.3e-07'
@@ -58,7 +58,7 @@ def fair_rate(max_distance: int) -> float:
 
 
 def chance_of(pages: Pages, pairs: Pairs) -> Chance | None:
-    """Measure how far unrelated pages are apart; None: there are fewer than two."""
+    """Measure the distances of unrelated pages; None: there are fewer than two such pages."""
     places = np.flatnonzero(pages.are_long & (pages.twins == np.arange(pages.size)))
     if len(places) < 2:
         return None
@@ -90,7 +90,7 @@ def _random_distances(fingerprints: UInt64Array) -> IntpArray:
 
 
 def _tail(mean: float, variance: float, most: int) -> float:
-    """Return how likely a beta-binomial number of bits is at most so large.
+    """Return the probability that a beta-binomial number of bits is at most `most`.
 
     >>> abs(_tail(32, 16, 12) / fair_rate(12) - 1) < 1e-3  # without overdispersion: binomial
     True

@@ -1,17 +1,17 @@
-"""Pairs that people have judged, and pages -> how right each setting is, and which is best.
+"""Pairs that people have judged, and pages -> the scores of each setting, and the best setting.
 
 A line of a file of labels is a JSON object {"a": URL, "b": URL, "same": true or false}. A setting
-says "same" of a pair if the later page repeats the earlier one by it: exactly, or with
-`min_similarity` and within `max_distance` bits, or enough shared phrases. So it is asked of each
-pair by itself, whatever other pages there are.
+calls a pair "same" if the later page repeats the earlier one with it: exactly, or with
+`min_similarity` and within `max_distance` bits, or enough shared phrases. So each pair is judged
+by itself, independently of other pages.
 
-    precision   of the pairs called the same, the share that is
-    recall      of the pairs that are, the share called so
+    precision   the share of pairs labelled "same" among the pairs called "same"
+    recall      the share of pairs called "same" among the pairs labelled "same"
     f1          the harmonic mean of the two
 
-Each with an interval in which it lies with 95 % confidence, by Wilson's score (1927). F1 is
-2 s / (1 + s), where s is the share of right ones among pairs that are the same or are called so:
-a share like the others, so the ends of its interval become those of F1's.
+Each score has a 95 % confidence interval, by Wilson's score (1927). F1 is 2 s / (1 + s), where s
+is the share of pairs both labelled and called "same" among the pairs labelled or called "same". So
+the ends of the interval of s give the ends of the interval of F1.
 """
 
 import json
@@ -34,7 +34,7 @@ _URLS = "SELECT id, CAST(url AS TEXT) FROM pages ORDER BY id"
 
 
 class Label(NamedTuple):
-    """A pair of pages that somebody has judged."""
+    """A pair of pages with the judgement of a person."""
 
     a: str
     """URL."""
@@ -43,7 +43,7 @@ class Label(NamedTuple):
 
 
 class Rightness(NamedTuple):
-    """How right a setting is about labelled pairs; None: there is no pair to tell."""
+    """The scores of a setting on labelled pairs; None: there is no pair to count."""
 
     max_distance: int
     min_similarity: float
@@ -53,22 +53,22 @@ class Rightness(NamedTuple):
 
 
 class Labelled(NamedTuple):
-    """What labels tell of settings."""
+    """The scores of all settings on labelled pairs."""
 
     same: int
-    """Labelled pairs that are the same, and whose pages are both there."""
+    """Pairs labelled "same" whose pages are both in the index."""
     different: int
     unknown: int
-    """Labels with a URL of which no page is there, or that pair a page with itself."""
+    """Labels with a URL that has no page in the index, or that pair a page with itself."""
     settings: list[Rightness]
     """By `max_distance`, then `min_similarity`."""
     best: Rightness | None
-    """Of the largest F1; of several the nearest to the defaults. None: nothing is told."""
+    """The setting with the largest F1; of several the nearest to the defaults. None: no result."""
     reason: str
 
 
 def labels_in(lines: Iterable[bytes]) -> Iterator[Label]:
-    """Read labels, one a line; blank lines hold none. Raises DedupError: a line is no label."""
+    """Read labels, one a line; blank lines are skipped. Raises DedupError: a line is no label."""
     for number, line in enumerate(lines, 1):
         if line.isspace():
             continue
@@ -86,14 +86,14 @@ def labels_in(lines: Iterable[bytes]) -> Iterator[Label]:
 
 
 def rightness(called: int, right: int, same: int) -> tuple[Estimate | None, ...]:
-    """Return precision, recall and F1 of so many pairs called the same, so many of them rightly."""
+    """Return precision, recall and F1; `right`: pairs labelled and called the same."""
     share = wilson(right, called + same - right)
     f1 = None if share is None else Estimate(*(2 * each / (1 + each) for each in share))
     return wilson(right, called), wilson(right, same), f1
 
 
 def labelled(reader: PageReader, pages: Pages, labels: Iterable[Label]) -> Labelled:
-    """Score every setting by labelled pairs. Of pages at one URL the first is meant."""
+    """Score every setting by labelled pairs. A URL with several pages means its first page."""
     places: dict[str, int] = {}
     for place, (_, url) in enumerate(reader.rows(_URLS)):
         places.setdefault(canonical(url), place)
@@ -124,7 +124,7 @@ def labelled(reader: PageReader, pages: Pages, labels: Iterable[Label]) -> Label
 def _measured(
     reader: PageReader, pages: Pages, later: IntpArray, earlier: IntpArray
 ) -> tuple[IntpArray, FloatArray]:
-    """Return from which k on pages are compared, and to which `min_similarity` one is the other."""
+    """Return the least k at which pages are compared, and the largest `min_similarity` to match."""
     distances = np.bitwise_count(pages.fingerprints[later] ^ pages.fingerprints[earlier])
     was_found = (pages.originals[later] == earlier) & (pages.distances[later] >= 0)
     distances = np.where(was_found, pages.distances[later], distances).astype(np.intp)

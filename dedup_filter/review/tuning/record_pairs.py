@@ -1,21 +1,21 @@
-"""Records of an index -> the pairs of pages that a crawl compares, and how alike those are.
+"""Records of an index -> the pairs of pages that a crawl compares, and their similarity.
 
-    fingerprints within k bits  -> of each page, the nearest earlier pages
-    keys of kept pages          -> those that share some, beyond k bits
+    fingerprints within k bits  -> for each page, the nearest earlier pages
+    keys of kept pages          -> earlier pages that share keys, beyond k bits
     sketches of both            -> the share of the later page that the earlier one has
-    that share                  -> whether phrases find the pair at any `max_distance`
-    that, hosts, headlines      -> up to which `min_similarity` the later page repeats the earlier
+    this share                  -> whether phrases find the pair at any `max_distance`
+    share, hosts, headlines     -> up to which `min_similarity` the later page repeats the earlier
 
-Records lack the pages themselves, so this is an estimate where pages have a frame or say a phrase
-twice: the share is that of the distinct phrases of all their texts, and lines and paragraphs that
-the earlier page lacks are not looked for. Of pairs that a crawl has confirmed, the recorded share
-is taken.
+Records lack the pages themselves, so the result is an estimate if pages have a frame or repeat a
+phrase: the share counts the distinct phrases of all their texts, and lines and paragraphs that the
+earlier page lacks are not checked. For pairs that a crawl has confirmed, the recorded share is
+used.
 
 The record of a dropped page has no keys. So two pages with enough in common for `found_beyond`
-count as pages that share a key: 1 pair in 1,500 does not where 3/4 of two equally long pages are
-the same, 1 in 10 where a page is a quarter of the other. Not in the estimate are keys that too
-many pages have, hosts with the same menus, and pairs beyond `MAX_DISTANCE` bits of a page that the
-crawl dropped, but for the one with its original.
+count as pages that share a key. That is wrong for 1 pair in 1,500 if 3/4 of two equally long pages
+are the same, and for 1 in 10 if a page is a quarter of the other. The estimate ignores keys that
+too many pages have, hosts with the same menus, and pairs beyond `MAX_DISTANCE` bits of a page that
+the crawl dropped, except the pair with its original.
 
 A page that equals an earlier one repeats it at every setting, and makes no pairs of its own.
 
@@ -49,11 +49,11 @@ BoolArray = npt.NDArray[np.bool_]
 NEVER = -1.0
 """In place of a share: the later page repeats the earlier one at no `min_similarity`."""
 MOST_PAIRS = 300_000
-"""Pairs whose sketches are compared, in 15 s. If there are more, of each page fewer are."""
+"""Pairs whose sketches are compared, in 15 s. If there are more, each page gets fewer pairs."""
 _MOST_WAITING = 4_000_000
-"""Pairs that are held before those are left out that are not among the nearest of a page."""
+"""Pairs that are held before all but the nearest pairs of each page are left out."""
 _LEAST_SHARE = 0.1
-"""A page of which another has less is not asked for its headline."""
+"""Below this share the headlines are not compared."""
 _CHUNK = 500
 """Records that are read by one statement, and pairs that are compared by one call."""
 _ROW = """SELECT id, host, words, is_kept, fingerprint, original, distance, similarity, digest,
@@ -80,17 +80,17 @@ class Pages(NamedTuple):
     originals: IntpArray
     """The place of the page that each repeated in the crawl, -1 for none."""
     distances: IntpArray
-    """As recorded, -1 for none."""
+    """Recorded distances, -1 for none."""
     similarities: FloatArray
-    """As recorded, `NEVER` for none."""
+    """Recorded similarities, `NEVER` for none."""
     were_beyond: BoolArray
-    """Whether what each repeated was found whatever its distance: by URL, or by phrases."""
+    """Whether the original of each was found at any distance: by URL, or by phrases."""
     by_phrases: bool
     """Whether pages are found by phrases."""
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of pages."""
         return len(self.numbers)
 
 
@@ -107,19 +107,19 @@ class Pairs(NamedTuple):
     reach: npt.NDArray[np.uint8]
     """The least `max_distance` with which it is compared: its distance, or 0 if phrases find it."""
     most_of_page: int
-    """So many earlier pages were compared with each page at most."""
+    """At most this many earlier pages were compared with each page."""
     by_host: bool
     """Whether only pages of one host were compared."""
 
     def are_found(self, max_distance: int, min_similarity: float | None) -> BoolArray:
-        """Tell which pairs are compared at a setting."""
+        """Return which pairs are compared at a setting."""
         bits = self.distances if min_similarity is None else self.reach
         found: BoolArray = bits <= max_distance
         return found
 
 
 def pages_of(reader: PageReader, *, by_phrases: bool = True) -> Pages:
-    """Read what is compared of each page but its sketch; `by_phrases`: see `Pages`."""
+    """Read the compared fields of each page except its sketch; `by_phrases`: see `Pages`."""
     rows = reader.rows(_ROW)
     columns = list(zip(*rows, strict=True)) if rows else [()] * 10
     ids, hosts, words, are_kept, prints, originals, distances, similarities, *others = columns
@@ -176,9 +176,9 @@ Found = tuple[IntpArray, IntpArray, IntpArray]
 
 
 def _near(pages: Pages, *, by_host: bool) -> Found:
-    """Find of each page the `MOST_COMPARED` nearest earlier ones, of equally near ones the first.
+    """Find the `MOST_COMPARED` nearest earlier pages of each page; ties go to the earliest.
 
-    Pages that repeat an earlier one exactly take no part.
+    Exact copies of an earlier page are left out.
     """
     places = np.flatnonzero(pages.are_long & (pages.twins == np.arange(pages.size)))
     places = places[np.argsort(pages.fingerprints[places], kind="stable")]
@@ -202,7 +202,7 @@ def _near(pages: Pages, *, by_host: bool) -> Found:
 
 
 def _sharing(reader: PageReader, pages: Pages, *, by_host: bool) -> Found:
-    """Find of each page that has keys the earlier ones beyond k bits that share most of them."""
+    """Find the earlier pages beyond k bits that share most keys of each page that has keys."""
     table, found = PhraseTable(), [(0, 0)]
     for place, (keys,) in enumerate(reader.rows(_KEYS) if pages.by_phrases else ()):
         if keys and pages.twins[place] == place:
@@ -218,9 +218,9 @@ def _sharing(reader: PageReader, pages: Pages, *, by_host: bool) -> Found:
 
 
 def _with_recorded(pages: Pages, found: Found) -> Found:
-    """Add the pairs that the crawl has confirmed, at the distance that it has found.
+    """Add the pairs that the crawl has confirmed, at the recorded distance.
 
-    A page is asked for with two texts and stored with one, and may be stored anew later.
+    Fingerprints can differ from it: a page has two texts, but one is stored, perhaps anew later.
     """
     later, earlier, distances = found
     is_other = pages.originals[later] != earlier
@@ -232,7 +232,7 @@ def _with_recorded(pages: Pages, found: Found) -> Found:
 
 
 def _pairs_of_groups(entries: UInt64Array, groups: Sequence[IntpArray]) -> Iterator[Found]:
-    """Yield pairs of pages: of each group with a fingerprint, and of two that are near."""
+    """Yield pairs of pages: within each group of one fingerprint, and between two near groups."""
     sizes = np.array([len(group) for group in groups], np.intp)
     firsts = np.array([group[0] for group in groups], np.intp)
     for number in np.flatnonzero(sizes > 1).tolist():
@@ -249,14 +249,14 @@ def _pairs_of_groups(entries: UInt64Array, groups: Sequence[IntpArray]) -> Itera
 
 
 def _crossed(later: IntpArray, earlier: IntpArray, distance: int) -> Found:
-    """Return each pair of one page and another that came before it, one of the first ones."""
+    """Return the pairs of each later page with the first `MOST_COMPARED` pages before it."""
     candidates = earlier[:MOST_COMPARED]
     rows, columns = np.nonzero(later[:, np.newaxis] > candidates)
     return later[rows], candidates[columns], np.full(len(rows), distance, np.intp)
 
 
 def _nearest(later: IntpArray, earlier: IntpArray, distances: IntpArray, most: int) -> Found:
-    """Order pairs, and leave out those that are not among the nearest of their later page."""
+    """Order pairs, and keep only the nearest pairs of each later page."""
     order = np.lexsort((earlier, distances, later))
     later, earlier, distances = later[order], earlier[order], distances[order]
     ranks = np.arange(len(later)) - np.searchsorted(later, later)
@@ -270,7 +270,7 @@ def _joined(parts: Sequence[Found]) -> Found:
 
 
 class Alike:
-    """Tells how alike pages are by their records; only of those at some places.
+    """Measures the similarity of pages by their records; only for pages at some places.
 
     Memory: 1 kB a place.
     """
@@ -286,17 +286,17 @@ class Alike:
                 place = int(np.searchsorted(pages.numbers, number))
                 self._contents[place] = Headline(h1, title), sketch
         self._shown = Counter[tuple[int, str]]()
-        """How many kept pages of each host are headed by an h1 or a part of a title."""
+        """How many kept pages of each host have an h1 or a part of a title."""
         for host, h1, title in reader.rows(_HEADLINES) if len(places) else ():
             self._shown.update((host, part) for part in _heads(Headline(h1, title)))
 
     def measure(
         self, later: IntpArray, earlier: IntpArray, distances: IntpArray
     ) -> tuple[FloatArray, FloatArray, IntpArray]:
-        """Return which share of n pages n earlier ones have, up to which bound they are those.
+        """Return `shares`, `limits` and `reach` of n pairs, see `Pairs`; each (n,).
 
-        And the `reach` of each pair, see `Pairs`. A page that the crawl has confirmed to be another
-        is that one up to what was recorded.
+        If the crawl has confirmed that the later page repeats the earlier one, the recorded
+        similarity is its share.
         """
         pages, contents = self._pages, self._contents
         ones, others = ([contents[place][1] for place in of.tolist()] for of in (later, earlier))
@@ -305,11 +305,11 @@ class Alike:
         jaccards = there / np.maximum(asked + size - there, 1)
         is_known = (pages.originals[later] == earlier) & (pages.similarities[later] >= 0)
         shares = np.where(is_known, pages.similarities[later], shares)
-        # As in `found_beyond`: a sketch that leaves no hash out samples all phrases.
+        # As in `found_beyond`: a sketch that omits no hash samples all phrases.
         is_evident = (asked >= SHARED_EVIDENCE) | np.array([not each[0] for each in others], bool)
         by_phrases = pages.by_phrases & is_evident & (shares >= MOST)
         reach = np.where(by_phrases | (is_known & pages.were_beyond[later]), 0, distances)
-        # Half of the words that `min_similarity` lets be missing may be missing in these.
+        # For these pairs, half of the words that `min_similarity` allows may be missing.
         are_halved = (pages.hosts[later] == pages.hosts[earlier]) | (jaccards < HALF)
         limits = np.where(are_halved, np.maximum(1 - (1 - shares) / HALF, 0), shares)
         for number in np.flatnonzero(~is_known & (shares >= _LEAST_SHARE)).tolist():
@@ -318,7 +318,7 @@ class Alike:
         return shares, limits, reach
 
     def _is_same(self, later: int, earlier: int) -> bool:
-        """Tell whether two pages may be the same by their headlines."""
+        """Return whether two pages may be the same by their headlines."""
         headline, other = self._contents[later][0], self._contents[earlier][0]
         if headline == other:
             return True
@@ -328,7 +328,7 @@ class Alike:
         return are_within(headline, other, times)
 
     def _times_shown(self, place: int, headline: Headline) -> Callable[[str], int]:
-        """Return a function that counts the other pages of a page's host that show something."""
+        """Return a function: part of a headline -> other pages of the page's host that have it."""
         host = int(self._pages.hosts[place])
         own = _heads(headline) if self._pages.are_kept[place] else set()
         return lambda part: self._shown[host, part] - (part in own)
@@ -341,10 +341,10 @@ def _heads(headline: Headline) -> set[str]:
 def originals_at(
     pages: Pages, pairs: Pairs, max_distance: int, min_similarity: float | None
 ) -> IntpArray:
-    """Return the place of the page that each repeats at a setting, -1 for those that are kept.
+    """Return the place of the page that each repeats at a setting, -1 for kept pages.
 
-    Pages are judged in their order, each against those kept before it. Cost: 1 us a pair that
-    passes, and 10 ns for each other.
+    Pages are judged in their order, each against the kept pages before it. Cost: 1 us for each pair
+    that passes, and 10 ns for each other pair.
     """
     passes = pairs.are_found(max_distance, min_similarity)
     if min_similarity is not None:

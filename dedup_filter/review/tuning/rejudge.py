@@ -1,15 +1,15 @@
-"""A finished crawl, other options -> what would have become of each page; nothing is fetched.
+"""A finished crawl, other options -> the verdict on each page with them; nothing is fetched.
 
-    every page kept as it was taken apart    replayed: the verdicts that a crawl gives (`replay`)
-    otherwise                                estimated from records, for the options `ESTIMATED`
+    every page stored with its blocks    replayed: the verdicts that a crawl gives (`replay`)
+    otherwise                            estimated from records, for the options `ESTIMATED`
 
 An estimate compares the sketches of pages within k bits, or that share phrases (`record_pairs`).
-Where the crawl itself has compared two pages, its verdict is believed: a page that it kept beside a
-candidate is kept beside it again, unless `min_similarity` is lower now and the candidate's share is
-between; one that it dropped is dropped, unless `min_similarity` is higher.
+If the crawl itself has compared two pages, its verdict stands. A page that it kept beside a
+candidate is kept again, unless the candidate's share is between the new `min_similarity` and the
+old, higher one. A page that it dropped is dropped, unless `min_similarity` is higher now.
 
-Read is one moment of the index; a crawl may go on meanwhile. Pages of a redirected or repeated URL
-are pages of their own, as they were for the crawl.
+The index is read at one moment; a crawl may go on meanwhile. Pages of a redirected or repeated URL
+are separate pages, as they were for the crawl.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ from dedup_filter.upkeep.results import Watch
 from dedup_filter.wording import counted
 
 ESTIMATED = ("max_distance", "min_similarity")
-"""Options of which records alone can tell something."""
+"""Options whose effect records alone can estimate."""
 _WITHOUT_EFFECT = {
     "keep_text": "it changes no verdict",
     "layout": "it changes no verdict",
@@ -53,15 +53,15 @@ _WITHOUT_EFFECT = {
 """Options that are refused, and why."""
 
 Change = Literal["dropped", "kept", "other_original"]
-"""What is new: that a page is dropped, that it is kept, or for which page it is dropped."""
+"""The change: a page is now dropped, is now kept, or is dropped for another original."""
 
 
 class Judged(NamedTuple):
-    """What was said of a page."""
+    """A verdict on a page."""
 
     outcome: str
     original: str | None = None
-    """URL of the page that it repeats; None also if that is forgotten."""
+    """URL of the page that it repeats; None also if the original is forgotten."""
     original_page: int | None = None
     """Its number in the index."""
     distance: int | None = None
@@ -76,7 +76,7 @@ class Judged(NamedTuple):
 
 
 class Rejudged(NamedTuple):
-    """A page, and what was said and would be said of it."""
+    """A page, its recorded verdict and its verdict with the other options."""
 
     page: int
     """Its number in the index."""
@@ -86,7 +86,7 @@ class Rejudged(NamedTuple):
 
     @property
     def change(self) -> Change | None:
-        """What becomes of the page that did not before; None: nothing else."""
+        """The change of the verdict; None: no change."""
         was, is_now = self.before.is_duplicate, self.after.is_duplicate
         if was != is_now:
             return "dropped" if is_now else "kept"
@@ -100,19 +100,19 @@ class Rejudgement:
     """An index judged by other options. Its pages can be read once, while the index is open."""
 
     before: dict[str, Any]
-    """The options of the last crawl that has noted them; the defaults where none has."""
+    """The options of the last crawl that has recorded them; the defaults if none has."""
     after: dict[str, Any]
     is_exact: bool
     """Whether these are the verdicts of a crawl; else they are estimated."""
     notes: list[str]
-    """In words, what the answer does not hold for."""
+    """Limits of the answer, in words."""
     pages: Iterator[Rejudged]
-    """In the order in which they were recorded."""
+    """The pages in the order in which they were recorded."""
     totals: Counter[str] = field(default_factory=Counter)
-    """Of the pages read so far: `pages`, `dropped_before`, `dropped_after`, and by change."""
+    """Counts of the pages read so far: `pages`, `dropped_before`, `dropped_after`, by change."""
 
     def changes(self) -> Iterator[Rejudged]:
-        """Yield the pages of which something else becomes, and count all."""
+        """Yield the pages whose verdict changes, and count all pages."""
         for each in self.pages:
             self.totals["pages"] += 1
             self.totals["dropped_before"] += each.before.is_duplicate
@@ -123,7 +123,7 @@ class Rejudgement:
 
 
 def rejudge(snapshot: Snapshot, options: Mapping[str, Any], watch: Watch) -> Rejudgement:
-    """Judge the pages of an index by other options; those not given are the crawl's own.
+    """Judge the pages of an index by other options; options not given are the crawl's own.
 
     Raises:
         ConfigError: an option is wrong, has no effect on verdicts, or needs pages that were kept.
@@ -192,7 +192,7 @@ def _recorded(snapshot: Snapshot, record: PageRecord) -> Judged:
 
 def _replayed(snapshot: Snapshot, config: FilterConfig, watch: Watch) -> Iterator[Rejudged]:
     numbers: dict[int, int] = {}
-    """Numbers of pages in the replay -> those in the index."""
+    """Numbers of pages in the replay -> their numbers in the index."""
     with watch(snapshot.records(), snapshot.count()) as records:
         for record, verdict in replayed(snapshot, records, config):
             if verdict.page is not None:
@@ -235,9 +235,9 @@ def _estimated(
 
 
 def _as_judged(pages: Pages, pairs: Pairs, config: FilterConfig) -> Pairs:
-    """Let each page that the crawl dropped have enough of its original by its sketch.
+    """Adapt the limits to the verdicts of the crawl.
 
-    And no page that it kept repeat a candidate which has enough of it by its sketch.
+    A dropped page repeats its original; a kept page repeats no candidate that would pass by sketch.
     """
     least = NEVER if config.min_similarity is None else config.min_similarity
     limits = np.where(pages.originals[pairs.later] == pairs.earlier, least, NEVER)

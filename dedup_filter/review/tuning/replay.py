@@ -1,12 +1,12 @@
-"""Pages as an index kept them, other options -> the verdicts of a crawl that has those options.
+"""Pages stored in an index, other options -> the verdicts of a crawl that has these options.
 
-The pages go, in the order in which they were recorded, through a filter in a folder of its own,
-which is gone afterwards. Nothing is fetched, and nothing is written to the index.
+The pages go, in the order in which they were recorded, through a filter in a temporary folder.
+Nothing is fetched, and nothing is written to the index.
 
-Exact: the verdicts are those of a filter with these options that is given the same pages in the
-same order, each committed before the next one comes. This needs each page as it was taken apart
-(`keep_text`). Pages that were released, or forgotten since, are not recorded and take no part. Of
-a page that a later crawl has revisited only the last form is kept; it is judged in its first place.
+Exact: a filter with these options gives the same verdicts on the same pages in the same order, if
+each page is committed before the next one comes. This needs the stored blocks of each page
+(`keep_text`). Pages that were released, or forgotten since, have no record and are left out. If a
+later crawl has revisited a page, only its last version is stored; it is judged in its first place.
 
 Cost: a page of 110 KB takes 3 ms to unpack and 2 to 5 ms to judge.
 """
@@ -29,7 +29,7 @@ from dedup_filter.workers.pool import Content
 def replayed(
     reader: PageReader, records: Iterable[PageRecord], config: FilterConfig
 ) -> Iterator[tuple[PageRecord, Verdict]]:
-    """Yield each record with the verdict on its page; `page` and `original_page` count anew.
+    """Yield each record with the verdict on its page; the verdict's page numbers start anew.
 
     Raises:
         StoreCorrupt: a page was not kept, or cannot be read.

@@ -2,12 +2,12 @@
 
     a directory          the index in it; nothing is written there
     .warc, .warc.gz      HTML and plain texts with status 200, in their order (needs warcio)
-    any other file       a line of JSON for each page, or an export, as `index import` takes them;
-                         compressed by gzip or Zstandard, too
+    any other file       a line of JSON for each page, or an export, as `index import` reads them;
+                         also compressed by gzip or Zstandard
 
-Pages of a feed or an archive are judged by a filter in a folder of its own, which is gone
-afterwards; what is too damaged to be read is counted and passed over. Cost: 3 to 5 ms for a page of
-100 KB, less with `workers`.
+Pages of a feed or an archive are judged by a filter in a temporary folder; records that are too
+damaged to be read are counted and skipped. Cost: 3 to 5 ms for a page of 100 KB, less with
+`workers`.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ from dedup_filter.wording import counted
 
 
 class OpenedSource(NamedTuple):
-    """An index that is open, and what was passed over to make it."""
+    """An open index, and notes on the records that were skipped to make it."""
 
     snapshot: Snapshot
     notes: list[str]
@@ -41,11 +41,11 @@ class OpenedSource(NamedTuple):
 def opened(
     path: str, names: FieldNames, options: Mapping[str, Any], watch: Watch
 ) -> Iterator[OpenedSource]:
-    """Open what is at a path. `names` are the fields of a feed, `options` those of its filter.
+    """Open the source at a path. `names`: the fields of a feed. `options`: of its filter.
 
     Raises:
-        DedupError: there is nothing, no page in it, or an option is wrong.
-        OSError: it cannot be read.
+        DedupError: there is no source, no page in it, or an option is wrong.
+        OSError: the source cannot be read.
     """
     where = Path(path).expanduser()
     if where.is_dir() or not where.exists():

@@ -1,14 +1,14 @@
-"""Pages of an index -> the `max_distance` and `min_similarity` to take, and in words why.
+"""Pages of an index -> a suggested `max_distance` and `min_similarity`, and the reasons in words.
 
-Nothing is known of which pages a reader would call the same. So only what pages tell by themselves
-is asked:
+There are no labels of the pages that a reader would call the same. So the suggestion uses only the
+pages themselves:
 
-    max_distance     from which k on is hardly another page found by its fingerprint; is it too many
-                     by chance?
-    min_similarity   near which similarity lie the fewest pages, which a little would turn?
+    max_distance     the least k beyond which fingerprints find hardly another page, if it does not
+                     find too many by chance
+    min_similarity   the similarity with the fewest pages near it, whose verdict is uncertain
 
-The answer differs from the defaults only where it is clear; where there are too few pages or
-duplicates, it is the defaults. How near to the best setting it comes: `benchmarks/tune.py`.
+The suggestion differs from the defaults only if the difference is clear; with too few pages or
+duplicates it is the defaults. `benchmarks/tune.py` measures how near it is to the best setting.
 """
 
 from typing import NamedTuple
@@ -26,14 +26,14 @@ from dedup_filter.wording import counted
 DISTANCE, SIMILARITY = FilterConfig.max_distance, 0.8
 """The defaults."""
 _CHOICES = (0.75, 0.8, 0.85)
-"""Those that may be suggested: below, a dropped page may lack more than a quarter of what it says;
-above, pages that were edited in a few places are kept."""
+"""Values of `min_similarity` that may be suggested. Below, an original may lack more than a quarter
+of a dropped page; above, pages that were edited in a few places are kept."""
 _NEAR_IT = 0.025
-"""Pages whose similarity is within so much of a bound may change sides by chance."""
+"""Pages whose similarity is this near to a bound may change sides by chance."""
 _NEARLY_ALL = 0.995
 """Share of the pages dropped at `MAX_DISTANCE` that a smaller k must find."""
 _LEAST_PAGES, _LEAST_NEAR = 100, 20
-"""With fewer pages, or near-duplicates among them, nothing is told."""
+"""With fewer pages, or near-duplicates among them, the defaults are suggested."""
 _MOST_BY_CHANCE = MOST_COMPARED / 4
 """Unrelated pages that a look-up may find: with more, they push out candidates."""
 
@@ -44,13 +44,13 @@ class Suggestion(NamedTuple):
     max_distance: int
     min_similarity: float
     is_told: bool
-    """Whether the pages tell anything; if not, these are the defaults."""
+    """Whether the pages are enough for a suggestion; if not, these are the defaults."""
     reasons: list[str]
 
 
 def suggestion(pages: Pages, pairs: Pairs, chance: Chance | None, planned: int) -> Suggestion:
-    """Suggest a setting for so many pages that are like these."""
-    # What phrases find at any distance tells nothing of which one to take.
+    """Suggest a setting for `planned` pages like these."""
+    # Pages that phrases find at any distance do not depend on `max_distance`.
     pairs = pairs._replace(reach=pairs.distances)
     default = originals_at(pages, pairs, DISTANCE, SIMILARITY)
     exact = exact_copies(pages)
@@ -74,7 +74,7 @@ def _nothing(size: int, exact: int, near: int) -> str:
 
 
 def _similarity(pages: Pages, pairs: Pairs) -> tuple[float, str]:
-    """Choose the similarity near which the fewest pages lie, if that is clear."""
+    """Choose the similarity with the fewest pages near it, if the difference is clear."""
     best = _best_limits(pages, pairs)
     beside = {each: int(np.count_nonzero(abs(best - each) <= _NEAR_IT + 1e-9)) for each in _CHOICES}
     here = beside[SIMILARITY]
@@ -95,7 +95,7 @@ def _similarity(pages: Pages, pairs: Pairs) -> tuple[float, str]:
 
 
 def _best_limits(pages: Pages, pairs: Pairs) -> FloatArray:
-    """Return, of each page, up to which `min_similarity` it repeats any earlier one."""
+    """Return the largest `min_similarity` at which each page repeats any earlier one."""
     best = np.full(pages.size, -1.0)
     np.maximum.at(best, pairs.later, pairs.limits)
     return best
@@ -104,7 +104,7 @@ def _best_limits(pages: Pages, pairs: Pairs) -> FloatArray:
 def _distance(
     pages: Pages, pairs: Pairs, share: float, chance: Chance | None, planned: int
 ) -> tuple[int, str]:
-    """Choose the least distance that finds nearly all, if chance allows it."""
+    """Choose the least distance that finds nearly all; a smaller one if chance finds too many."""
     found = [
         count_dropped(originals_at(pages, pairs, bits, share)) for bits in range(MAX_DISTANCE + 1)
     ]
@@ -134,7 +134,7 @@ def _distance(
 
 
 def count_dropped(originals: IntpArray) -> int:
-    """Count the pages that repeat another, of what `originals_at` returns."""
+    """Count the pages that repeat another, in the result of `originals_at`."""
     return int(np.count_nonzero(originals >= 0))
 
 

@@ -1,11 +1,11 @@
-"""Pages of an index -> what `max_distance` and `min_similarity` would do to them; a suggestion.
+"""Pages of an index -> the effects of `max_distance` and `min_similarity`; a suggestion.
 
-    nearest    how far the nearest earlier page of each is: copies near 0, others as far as chance
-               leads, about 15 to 25 bits
-    steps      for each k, what it adds: pairs, their similarity, pages dropped, chance matches
+    nearest    the distance of the nearest earlier page of each page: near 0 for copies, else given
+               by chance, about 15 to 25 bits
+    steps      for each k, its effects: more pairs, their similarity, pages dropped, chance matches
     shares     for each `min_similarity`, the pages dropped
-    border     pairs that a little more or less would take in or leave out
-    suggested  a setting, and in words why: see `suggestion`
+    border     pairs that a slightly different setting would include or exclude
+    suggested  a setting, and the reasons in words: see `suggestion`
 
 Cost: see `record_pairs`; 10 s for 100,000 pages with 160,000 pairs.
 """
@@ -41,23 +41,23 @@ _SEED = 20_070_508
 
 
 class Step(NamedTuple):
-    """What a `max_distance` adds to the one before it, at the suggested `min_similarity`."""
+    """The effect of one more bit of `max_distance`, at the suggested `min_similarity`."""
 
     max_distance: int
     pairs: int
-    """Pairs of pages that differ in just so many bits."""
+    """Pairs of pages that differ in exactly `max_distance` bits."""
     mean_similarity: float | None
-    """Of these, the mean share of the later page that the earlier one has; None: no pair."""
+    """Mean share of the later page that the earlier one has in these pairs; None: no pair."""
     confirmed: int
-    """Those in which the later page repeats the earlier one."""
+    """Pairs in which the later page repeats the earlier one."""
     dropped: int
     """Pages dropped with this `max_distance`."""
     by_chance: float
-    """Unrelated pages that a look-up finds, at the number of pages that is planned for."""
+    """Unrelated pages that a look-up finds among the planned number of pages."""
     is_counted: bool
-    """Whether that was counted, not extrapolated."""
+    """Whether `by_chance` was counted, not extrapolated."""
     by_fair_bits: float
-    """The same if bits were those of fair coins: a lower bound."""
+    """`by_chance` if bits were fair coin tosses: a lower bound."""
 
 
 class Border(NamedTuple):
@@ -74,7 +74,7 @@ class Border(NamedTuple):
 
 
 class Tuning(NamedTuple):
-    """What the pages of an index tell of settings."""
+    """The effects of settings on the pages of an index."""
 
     pages: int
     long: int
@@ -82,10 +82,10 @@ class Tuning(NamedTuple):
     exact: int
     """Pages that repeat an earlier one exactly: dropped at every setting."""
     planned: int
-    """The number of pages for which chance is told."""
+    """The number of pages for which chance matches are computed."""
     nearest: dict[int, float]
-    """By distance, how many pages have their nearest earlier page there; those beyond
-    `MAX_DISTANCE` are estimated by a sample."""
+    """Distance -> how many pages have their nearest earlier page there; beyond `MAX_DISTANCE`
+    estimated by a sample."""
     chance: Chance | None
     steps: list[Step]
     shares: dict[float, int]
@@ -96,10 +96,10 @@ class Tuning(NamedTuple):
 
 
 def tune(pages: Pages, pairs: Pairs, *, planned: int | None = None, examples: int = 3) -> Tuning:
-    """Tell what settings would do to the pages of an index.
+    """Compute the effects of settings on the pages of an index.
 
-    `planned`: how many pages the next index will have; None: as many. `examples`: pairs of each
-    kind at the border.
+    `planned`: how many pages the next index will have; None: as many. `examples`: number of pairs
+    of each kind at the border.
     """
     planned = pages.size if planned is None else planned
     chance = chance_of(pages, pairs)
@@ -176,7 +176,7 @@ def _step(
 
 
 def _border(pages: Pages, pairs: Pairs, suggested: Suggestion, examples: int) -> Iterator[Border]:
-    """Yield pairs just inside and just outside, of each page that this decides about one."""
+    """Yield pairs just inside and just outside the setting, at most one for each later page."""
     bits, share = suggested[:2]
     originals = originals_at(pages, pairs, bits, share)
     is_named = originals[pairs.later] == pairs.earlier
