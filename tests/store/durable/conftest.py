@@ -108,6 +108,6 @@ def clock(monkeypatch):
 
     made = Clock()
     for name, module in list(sys.modules.items()):
-        if name.startswith("dedup_filter.store.") and hasattr(module, "now"):
+        if name.startswith("dedup_filter.") and hasattr(module, "now"):
             monkeypatch.setattr(module, "now", lambda: made.now)
     return made
