@@ -125,20 +125,22 @@ class Words:
 
 def words_of(
     texts: Sequence[str],
-    telling: BoolArray | None = None,
+    language_parts: BoolArray | None = None,
     *,
     declared_language: str | None = None,
     feature_hash: str = "xxh3",
 ) -> Words:
     """Cut and look up the words of the normalised parts of a text.
 
-    `telling`: the parts, (parts,), that tell the language; None: all.
+    `language_parts`: the parts, (parts,), by which the language is found; None: all.
     """
-    scripts = scripts_of(texts if telling is None else list(compress(texts, telling.tolist())))
+    scripts = scripts_of(
+        texts if language_parts is None else list(compress(texts, language_parts.tolist()))
+    )
     words, lengths, worths = tokens_of_parts(texts, scripts)
     sample = words[:SAMPLE]
-    if telling is not None:
-        places = np.flatnonzero(np.repeat(telling, lengths))[:SAMPLE]
+    if language_parts is not None:
+        places = np.flatnonzero(np.repeat(language_parts, lengths))[:SAMPLE]
         sample = [words[place] for place in places.tolist()]
     language, by = _language(sample, scripts, declared_language)
     values = _vocabulary(language, feature_hash).look_up(words)

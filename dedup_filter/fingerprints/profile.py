@@ -23,7 +23,7 @@ Cost: 0.3 ms for 1,000 words.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -165,7 +165,7 @@ class PageProfile:
     """The texts that look up candidates: `new` and `main`, if they differ and have `MIN_WORDS`
     words; if neither has as many, `span`, if it has; else none. A text without features, of
     stopwords alone, is left out."""
-    passages: "ComparedPassages"
+    passages: "MeasuredPassages"
     sketch: bytes
     """Sketch of the shingles of all three texts."""
     keys: bytes
@@ -227,19 +227,6 @@ class CountedPassage(NamedTuple):
     def missing(self) -> float:
         """Estimated words that the other page lacks: all, if its sketch samples none."""
         return self.words * (1 - self.there / self.sampled) if self.sampled else self.words
-
-
-class ComparedPassages(Protocol):
-    """The passages of a page, in this or in another process."""
-
-    def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
-        """Yield each passage with the counts of its phrases in a sketch."""
-
-    def said_in(self, sketch: bytes, words: UInt64Array, title: str) -> tuple[set[int], set[int]]:
-        """Return which of some words stand in a shingle that a sketch has, and which do not."""
-
-    def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:
-        """Return first and end of the words of a passage that stand in no shingle of a sketch."""
 
 
 class MeasuredPassages(NamedTuple):

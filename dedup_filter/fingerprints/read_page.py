@@ -58,10 +58,10 @@ class ReadPage:
     @classmethod
     def of(cls, content: Page | Document, config: FilterConfig) -> "ReadPage":
         """Find the words of a page. Cost: 0.5 ms for 1,000."""
-        telling = None
+        language_parts = None
         if isinstance(content, Page):
             texts, kinds = [block.text for block in content.blocks], _kinds(content.blocks)
-            telling = _telling(content)
+            language_parts = _language_parts(content)
         else:
             texts = text_blocks(content.text)
             kinds = ["line" if count_words(text) <= LINE_WORDS else "prose" for text in texts]
@@ -70,7 +70,7 @@ class ReadPage:
             compared_lines(
                 normal, [kind == "line" for kind in kinds], with_numbers=not config.ignore_numbers
             ),
-            telling,
+            language_parts,
             declared_language=content.language,
             feature_hash=config.feature_hash,
         )
@@ -144,7 +144,7 @@ class Source(NamedTuple):
         return page if page.is_plain or not config.keep_text else replace(page, form=page.pack())
 
 
-def _telling(page: Page) -> BoolArray | None:
+def _language_parts(page: Page) -> BoolArray | None:
     """Return which blocks tell the language, whatever the host has shown; None: all do."""
     main = page.main.main
     places = {block.position for block in (*main, *whole_content(page.blocks, main))}

@@ -1,1 +1,1 @@
-"""Reading and measuring pages, in the caller's process (`measured`, by default) or in workers."""
+"""Layer "workers": other processes that read pages; they keep nothing."""

@@ -64,7 +64,7 @@ written many times in the meantime is moved once."""
 _MOST_HOSTS = 100_000
 """Host numbers held in memory, 8 MB; a crawl mostly returns to a host before this many others."""
 _MOST_REVISITED = 10_000
-"""Latest committed revisits whose fate can be read: fewer pages are being processed at a time."""
+"""The latest committed revisits stay readable by `fate`: a crawl processes fewer pages at once."""
 
 _PLACES = ", ".join("?" for _ in COLUMNS.split(","))
 _INSERT = f"INSERT INTO pages ({COLUMNS}, is_kept, url_key) VALUES ({_PLACES}, ?, ?)"  # noqa: S608
