@@ -280,7 +280,7 @@ class FramedPages:
             provisional = ProvisionalPage(number, page, new, times, host.name)
         discarded: list[int] = []
         if self._store is not None:
-            form = None if page is None else page.pack()
+            form = page.pack() if page is not None and provisional is not None else None
             discarded = self._write_waiting(self._store, host.name, ready, provisional, form)
         return _Change(updates, ready, provisional, discarded)
 
