@@ -45,8 +45,6 @@ _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, *[1.0] * 58)
 It is also kept if as many originals were released one after the other."""
 
 Result = TypeVar("Result")
-Compare = Callable[[int, int, Callable[[float | None], None]], None]
-"""Passes on the similarity of two recorded pages, None if it is not known: see `Judge.compare`."""
 
 
 class Judge:
@@ -57,7 +55,7 @@ class Judge:
         settings: PluginSettings,
         pages: NearDuplicateFilter,
         stats: CrawlStats,
-        on_verdict: Callable[[Sequence[str], Verdict, Compare], None] | None = None,
+        on_verdict: Callable[[Sequence[str], Verdict, NearDuplicateFilter], None] | None = None,
     ) -> None:
         """Call `on_verdict` for each page that is kept, or repeats a kept page, with its URLs."""
         self.settings = settings
@@ -157,20 +155,6 @@ class Judge:
     def item_lost(self, item: Any, response: Any) -> None:
         """Act on an item that a pipeline dropped or failed on."""
         self._fates.leave(self._visit(response).items, item, has_passed=False)
-
-    def compare(self, one: int, other: int, then: Callable[[float | None], None]) -> None:
-        """Pass the similarity of two pages to `then`, without waiting; None: not known."""
-        found: list[float | None] = [None]
-
-        def look() -> None:
-            found[0] = self.pages.similarity(one, other)
-
-        def answered(fault: BaseException | None) -> None:
-            if fault is not None:
-                self.stats.fault(fault)
-            then(found[0])
-
-        self._calls.send(look, answered)
 
     async def figures(self) -> Mapping[str, int]:
         """Return the figures of the index; empty after a fault."""
@@ -324,7 +308,7 @@ class Judge:
 
     def _pass_on(self, judgement: Judgement) -> None:
         if self._on_verdict is not None:
-            self._on_verdict(judgement.urls, judgement.verdict, self.compare)
+            self._on_verdict(judgement.urls, judgement.verdict, self.pages)
 
     def _write(self, *ended: Judgement) -> None:
         """Commit or release pages in the index, without waiting."""

@@ -147,7 +147,7 @@ class Addon:
             if settings.url_rules != "off":
                 from dedup_filter.scrapy_plugin.url_rules import UrlRules
 
-                open_rules = partial(UrlRules, settings, stats, crawler)
+                open_rules = partial(UrlRules, settings, stats)
                 addon.url_rules = _checked("DEDUP_URL_RULES", open_rules)
                 on_verdict = addon.url_rules.add_verdict
             addon._judge = Judge(settings, _open(settings), stats, on_verdict)
@@ -197,11 +197,7 @@ class UrlRulesMiddleware:
     def from_crawler(cls, crawler: Crawler) -> "UrlRulesMiddleware":
         """Make the downloader middleware of a crawl."""
         Addon.judge_of(crawler)
-        rules = cast("Addon", crawler.get_addon(Addon)).url_rules
-        if rules is not None:
-            crawler.signals.connect(rules.resume, signals.spider_opened)
-            crawler.signals.connect(rules.audit_the_last, signals.spider_idle)
-        return cls(rules)
+        return cls(cast("Addon", crawler.get_addon(Addon)).url_rules)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
         """Let a request be made, or raise IgnoreRequest."""

@@ -122,27 +122,7 @@ class PluginSettings:
             NearDuplicateFilter.check_options(plugin.index, **plugin.options)
         except ConfigError as error:
             raise ConfigError(in_settings(str(error))) from None
-        if not plugin.follow_links and (plugin.source == "item" or plugin.field_names.name_page):
-            raise ConfigError(
-                "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
-                'are known: it cannot be combined with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
-                "DEDUP_TEXT_FIELDS"
-            )
-        if plugin.title_field is not None and not plugin.field_names.name_page:
-            raise ConfigError(
-                "DEDUP_TITLE_FIELD is for items that are judged by their own fields: set "
-                "DEDUP_TEXT_FIELDS or DEDUP_HTML_FIELD, too"
-            )
-        if plugin.url_rules == "apply" and plugin.action == "tag":
-            raise ConfigError(
-                'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, but '
-                'DEDUP_ACTION="tag" drops no items: set "learn", which only counts the requests'
-            )
-        if plugin.report is not None and folder_of(plugin.index) is None:
-            raise ConfigError(
-                "DEDUP_REPORT needs an index in a directory, which records dropped pages: set "
-                "DEDUP_INDEX to the path of a folder"
-            )
+        _check_together(plugin)
         return plugin
 
     @property
@@ -158,6 +138,34 @@ SETTINGS = (*_OWN, *_OPTIONS)
 _SETTING_OF = {"location": "DEDUP_INDEX", **{each.name: name for name, each in _OPTIONS.items()}}
 """The setting for each argument of `NearDuplicateFilter.open`."""
 _ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)})(?==)")
+
+
+def _check_together(plugin: PluginSettings) -> None:
+    """Raise ConfigError if settings exclude one another."""
+    names_page = plugin.field_names.name_page
+    if not plugin.follow_links and (plugin.source == "item" or names_page):
+        raise ConfigError(
+            "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items are "
+            'known: it cannot be combined with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
+            "DEDUP_TEXT_FIELDS"
+        )
+    if plugin.title_field is not None and not names_page:
+        raise ConfigError(
+            "DEDUP_TITLE_FIELD is for items that are judged by their own fields: set "
+            "DEDUP_TEXT_FIELDS or DEDUP_HTML_FIELD, too"
+        )
+    if plugin.url_rules == "apply" and plugin.action == "tag":
+        raise ConfigError(
+            'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, but '
+            'DEDUP_ACTION="tag" drops no items: set "learn", which only counts the requests'
+        )
+    needs_folder = (("REPORT", plugin.report is not None), ("URL_RULES", plugin.url_rules != "off"))
+    for name, is_set in needs_folder:
+        if is_set and folder_of(plugin.index) is None:
+            raise ConfigError(
+                f"DEDUP_{name} needs an index in a directory, which records dropped pages: set "
+                "DEDUP_INDEX to the path of a folder"
+            )
 
 
 def in_settings(message: str) -> str:

@@ -19,7 +19,7 @@ Cost: linear in the URLs, 40 us and 1 KB of memory a URL.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -62,8 +62,6 @@ class Evidence:
     """URLs that the rule makes equal to another URL whose page was judged the same."""
     examples: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of URLs that support the rule."""
-    unconfirmed: int = 0
-    """Crawls in a row, up to the last one, in which no URL supported the rule."""
     taken_out: set[object] = field(default_factory=set)
     """Different values that the rule takes out of supporting URLs, at most `_MOST_VALUES`."""
     changed: list[tuple[Form, Form]] = field(default_factory=list, repr=False)
@@ -104,13 +102,14 @@ class Mined(NamedTuple):
 def mine(
     pages: Iterable[Page],
     *,
-    given: Iterable[Rule] = (),
+    given: Iterable[Proven] = (),
+    refuted: Collection[Rule] = (),
     min_support: int = 10,
     min_precision: float = 0.7,
 ) -> Mined:
     """Find the rules that pages prove. `min_precision`: see `Evidence.precision`.
 
-    The `given` rules come first, unless the pages refute them.
+    The `given` rules come first, unless the pages refute them. No rule in `refuted` is found.
 
     >>> pages = [Page(f"https://a.example/{n // 2}?sid={n}", n // 2) for n in range(40)]
     >>> [proven.rule.arguments for proven in mine(pages).proven]
@@ -121,20 +120,20 @@ def mine(
         forms.add(page)
     before = len(forms)
     proven: list[Proven] = []
-    for rule in given:
+    for rule, earlier in given:
         evidence = forms.evidence(rule)
         if evidence is not None:
             forms.apply(evidence)
-            proven.append(Proven(rule, evidence))
-    refuted: set[Rule] = set()
-    while rules := forms.proposals(refuted):
+            proven.append(Proven(rule, evidence if evidence.support else earlier))
+    wrong = set(refuted)
+    while rules := forms.proposals(wrong):
         for rule in rules:
             evidence = forms.evidence(rule)
             if evidence is not None and _is_proven(rule, evidence, min_support, min_precision):
                 forms.apply(evidence)
                 proven.append(Proven(rule, evidence))
             else:
-                refuted.add(rule)
+                wrong.add(rule)
     saved = before - len(forms)
     return Mined(proven, before, before - forms.page_count, saved, forms.passed_over)
 

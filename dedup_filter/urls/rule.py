@@ -24,7 +24,6 @@ Cost: 5 us to make a form; .3 us for a rule that does not apply, 1 us for a rule
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from sys import intern
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -46,7 +45,6 @@ class Form(NamedTuple):
     """Of the query, sorted by name; each value with its "="."""
 
 
-@lru_cache(maxsize=16)  # in a crawl, rules and traps need the form of the same URL
 def form_of(url: str) -> Form | None:
     """Return the form of a URL; None: it is too long, has too many parts, or is not a page's.
 

@@ -59,7 +59,6 @@ def as_objects(proven: Iterable[Proven]) -> list[dict[str, Any]]:
                 "rule": {**rule._asdict(), "arguments": [*rule.arguments]},
                 "evidence": {
                     "support": evidence.support,
-                    "unconfirmed": evidence.unconfirmed,
                     "precision": round(evidence.precision, 4),
                     "examples": evidence.examples,
                 },
@@ -113,7 +112,6 @@ def _proven(value: object, where: str) -> Proven:
         given, evidence = value["rule"], value["evidence"]  # type: ignore[index] # TypeError: see below
         rule = Rule(given["origin"], given["kind"], tuple(given["arguments"]))
         support = int(evidence["support"])
-        unconfirmed = int(evidence.get("unconfirmed", 0))
         examples = [(str(one), str(other)) for one, other in evidence["examples"]]
         are_listed = isinstance(given["arguments"], list)
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -126,6 +124,6 @@ def _proven(value: object, where: str) -> Proven:
     parts = urlsplit(rule.origin)
     if not (parts.scheme and parts.netloc and rule.origin == f"{parts.scheme}://{parts.netloc}"):
         raise ConfigError(f"{where} has no origin such as https://example.com")
-    if support < 0 or unconfirmed < 0:
+    if support < 0:
         raise ConfigError(f"{where} has evidence below 0")
-    return Proven(rule, Evidence(support, examples, unconfirmed))
+    return Proven(rule, Evidence(support, examples))
