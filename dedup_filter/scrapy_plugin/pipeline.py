@@ -16,10 +16,8 @@ import logging
 import sys
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from functools import partial
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-from uuid import uuid4
 
 from itemadapter import ItemAdapter
 from scrapy import Request, Spider, signals, version_info
@@ -331,20 +329,6 @@ class NearDuplicatePipeline:
             logger.info(self._stats.summary(figures))
 
 
-def crawl_name(folder: str) -> str:
-    """Return the name of a job's crawl, chosen in its first run. StoreError: it cannot be kept."""
-    path = Path(folder) / "dedup_filter.crawl"
-    try:
-        name = path.read_text("ascii").strip() if path.exists() else ""
-        if not name:  # the first time, or a crash of the system has emptied it
-            name = uuid4().hex
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(name, "ascii")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"the name of the crawl cannot be kept in {path}: {error}") from error
-    return name
-
-
 def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:
     """Return whether the filter takes part in the crawl; raise an error for wrong settings."""
     try:
@@ -354,10 +338,13 @@ def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:
 
 
 def _open(settings: PluginSettings) -> NearDuplicateFilter:
-    """Open the index before anything is crawled and before a feed is begun."""
+    """Open the index before anything is crawled and before a feed is begun.
+
+    Each run of a job is a crawl of its own. A killed run has lost the items that its feed had not
+    written, and their pages come again: as revisits they are kept.
+    """
     try:
-        crawl = None if settings.job_folder is None else crawl_name(settings.job_folder)
-        return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
+        return NearDuplicateFilter.open(settings.index, **settings.options)
     except (ConfigError, StoreError) as error:
         message = in_settings(str(error))
         if not message.startswith("DEDUP_"):

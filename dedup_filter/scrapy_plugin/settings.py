@@ -94,8 +94,6 @@ class PluginSettings:
     log_level: int = _setting(
         logging.INFO, 'a level such as "DEBUG", "INFO" or "WARNING"', _log_level
     )
-    job_folder: str | None = None
-    """JOBDIR, if there is one."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The options of the filter that are set."""
 
@@ -105,9 +103,8 @@ class PluginSettings:
         if not _own("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True)):
             return cls(enabled=False)
         require_known("setting", _without_prefix(settings), _without_prefix(SETTINGS), "DEDUP_")
-        job_folder = str(settings.get("JOBDIR") or "") or None
         own: dict[str, Any] = {}
-        if job_folder is not None:
+        if job_folder := str(settings.get("JOBDIR") or ""):
             own["index"] = str(Path(job_folder, "dedup_index").absolute())
         for name, setting in _OWN.items():
             if settings.get(name) is not None:
@@ -117,7 +114,7 @@ class PluginSettings:
             for name, option in _OPTIONS.items()
             if name in settings
         }
-        plugin = cls(**own, job_folder=job_folder, options=options)
+        plugin = cls(**own, options=options)
         try:  # the filter checks its own options
             NearDuplicateFilter.check_options(plugin.index, **plugin.options)
         except ConfigError as error:

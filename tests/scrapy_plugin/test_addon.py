@@ -10,13 +10,11 @@ from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 
 from dedup_filter import ConfigError
-from dedup_filter.errors import StoreError
 from dedup_filter.scrapy_plugin.pipeline import (
     Addon,
     NearDuplicateMiddleware,
     NearDuplicatePipeline,
     SettingsError,
-    crawl_name,
 )
 
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
@@ -109,27 +107,6 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
 
     getattr(crawler.engine, method).assert_called_once()
     assert crawler.stats["dedup/unjudged/error"] == crawler.stats["dedup/pages"] == 2
-
-
-@pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl"])
-def test_crawl_of_a_job_is_named_once_whatever_a_crash_has_left(tmp_path, left_over):
-    folder = tmp_path / "jobs" / "one"
-    if left_over:
-        folder.mkdir(parents=True)
-        (folder / left_over).touch()
-
-    name = crawl_name(str(folder))
-
-    assert crawl_name(str(folder)) == name != crawl_name(str(tmp_path))
-    assert [path.name for path in folder.iterdir()] == ["dedup_filter.crawl"]
-
-
-def test_name_of_a_crawl_that_cannot_be_read_is_told(tmp_path):
-    path = tmp_path / "dedup_filter.crawl"
-    path.write_bytes(b"\xff\xfe")
-
-    with pytest.raises(StoreError, match=str(path)):
-        crawl_name(str(tmp_path))
 
 
 def test_index_that_cannot_be_opened_is_told_of_by_the_setting(tmp_path, is_command):
