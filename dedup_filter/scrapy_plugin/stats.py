@@ -79,7 +79,7 @@ class CrawlStats:
             self.add(name, getattr(verdict, name))
         if verdict.refused is not None:
             self._look_at_lines(judgement.url, verdict.refused, page)
-        for warned in self._hosts.see(judgement.url, verdict):
+        if (warned := self._hosts.see(judgement.url, verdict)) is not None:
             self.add(f"warnings/{warned.kind}")
             if warned.text is not None:
                 logger.warning("%s", warned.text)

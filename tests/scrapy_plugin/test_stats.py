@@ -86,12 +86,12 @@ def test_page_cannot_invent_stats_by_its_language(stats):
 
 def test_a_warning_about_a_host_is_logged_and_counted(stats, caplog):
     counted = CrawlStats(stats)
-    for number in range(25):
+    for number in range(60):
         verdict = Verdict("near", "http://a/1%", 1, 0.9, original_page=7)
         counted.page(Judgement(verdict, f"http://a/{number}"))
     [record] = caplog.records
     assert (record.name, record.levelname) == ("dedup_filter", "WARNING")
-    assert record.getMessage().startswith("a: 20 of 20 pages repeat http://a/1%: look at")
+    assert record.getMessage().startswith("a: 45 of the last 50 pages repeat http://a/1%: look at")
     assert stats["dedup/warnings/one_original"] == 1
 
 
