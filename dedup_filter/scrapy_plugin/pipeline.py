@@ -31,9 +31,12 @@ from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.explanation.refusals import why
-from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
-from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile
 from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.outputs import (
+    DuplicatesFile,
+    require_report_path,
+    write_crawl_report,
+)
 from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -141,14 +144,12 @@ class Addon:
                 addon.duplicates = _checked("DEDUP_DUPLICATES", open_file)
             if settings.report is not None:
                 _checked("DEDUP_REPORT", partial(require_report_path, settings.report))
-            on_verdict = None
             if settings.url_rules != "off":
                 from dedup_filter.scrapy_plugin.url_rules import UrlRules
 
                 open_rules = partial(UrlRules, settings, stats)
                 addon.url_rules = _checked("DEDUP_URL_RULES", open_rules)
-                on_verdict = addon.url_rules.add_verdict
-            addon._judge = Judge(settings, _open(settings), stats, on_verdict)
+            addon._judge = Judge(settings, _open(settings), stats, addon.url_rules)
         return addon._judge
 
 

@@ -23,7 +23,6 @@ Cost: 10 us a page, 10 us a request, 250 bytes a page; at the end 60 us and 1 KB
 last `_MOST_MINED` records of the index. A fault here costs savings, never a request.
 """
 
-import asyncio
 import logging
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +33,7 @@ from scrapy import Request
 
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
-from dedup_filter.scrapy_plugin.index_calls import running_loop
+from dedup_filter.scrapy_plugin.index_calls import in_thread
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.store.location import folder_of
@@ -174,8 +173,7 @@ class UrlRules:
     async def finish(self) -> None:
         """Mine the closed index, and write the rules; a fault is only logged."""
         try:
-            mined = self._mined
-            found = mined() if running_loop() is None else await asyncio.to_thread(mined)
+            found = await in_thread(self._mined)
             known = {rule for rule, _ in self._given}
             for rule, _ in found:
                 if rule not in known:
