@@ -149,7 +149,11 @@ class Addon:
 
                 open_rules = partial(UrlRules, settings, stats)
                 addon.url_rules = _checked("DEDUP_URL_RULES", open_rules)
-            addon._judge = Judge(settings, _open(settings), stats, addon.url_rules)
+            # Each run of a job is a crawl of its own. A killed run has lost the items that its feed
+            # had not written; their pages come again as revisits, and are kept.
+            open_index = partial(NearDuplicateFilter.open, settings.index, **settings.options)
+            pages = _checked("DEDUP_INDEX", open_index)
+            addon._judge = Judge(settings, pages, stats, addon.url_rules)
         return addon._judge
 
 
@@ -338,29 +342,16 @@ def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:
         raise SettingsError(str(error)) if ends_program else error from None
 
 
-def _open(settings: PluginSettings) -> NearDuplicateFilter:
-    """Open the index before anything is crawled and before a feed is begun.
-
-    Each run of a job is a crawl of its own. A killed run has lost the items that its feed had not
-    written, and their pages come again: as revisits they are kept.
-    """
-    try:
-        return NearDuplicateFilter.open(settings.index, **settings.options)
-    except (ConfigError, StoreError) as error:
-        message = in_settings(str(error))
-        if not message.startswith("DEDUP_"):
-            message = f"DEDUP_INDEX: {message}"
-        kind = SettingsError if _is_scrapy_command() else type(error)
-        raise kind(message) from None
-
-
 def _checked(setting: str, make: Callable[[], T]) -> T:
-    """Make the value of a setting; an error names the setting."""
+    """Make what a setting stands for; an error names the setting."""
     try:
         return make()
     except (ConfigError, StoreError) as error:
+        message = in_settings(str(error))
+        if not message.startswith("DEDUP_"):
+            message = f"{setting}: {message}"
         kind = SettingsError if _is_scrapy_command() else type(error)
-        raise kind(f"{setting}: {error}") from None
+        raise kind(message) from None
 
 
 def _end_crawl(crawler: Crawler) -> None:

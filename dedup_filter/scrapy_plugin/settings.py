@@ -51,11 +51,7 @@ def _share(value: Any) -> float:
     return share
 
 
-def _path(value: Any) -> str | None:
-    return None if value in ("", "None") else _text(value)
-
-
-def _field_name(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return None if value in ("", "None") else _text(value)
 
 
@@ -79,16 +75,16 @@ class PluginSettings:
     index: str = _setting("memory:", "a non-empty string", _text, is_shown=False)
     action: str = _setting("drop", *_one_of("drop", "tag"))
     tag_field: str = _setting("dedup", "a non-empty string", _text)
-    html_field: str | None = _setting(None, "the name of an item field", _field_name)
+    html_field: str | None = _setting(None, "the name of an item field", _text_or_none)
     text_fields: tuple[str, ...] = _setting((), "a list of item fields", _field_names)
-    url_field: str | None = _setting(None, "the name of an item field", _field_name)
-    title_field: str | None = _setting(None, "the name of an item field", _field_name)
+    url_field: str | None = _setting(None, "the name of an item field", _text_or_none)
+    title_field: str | None = _setting(None, "the name of an item field", _text_or_none)
     source: str = _setting("auto", *_one_of("auto", "item", "response"))
     follow_links: bool = _setting(True, "True or False", _flag)
-    duplicates: str | None = _setting(None, "the path of a file", _path)
-    report: str | None = _setting(None, "the path of a file", _path)
+    duplicates: str | None = _setting(None, "the path of a file", _text_or_none)
+    report: str | None = _setting(None, "the path of a file", _text_or_none)
     url_rules: str = _setting("off", *_one_of("off", "learn", "apply"))
-    url_rules_file: str | None = _setting(None, "the path of a file", _path)
+    url_rules_file: str | None = _setting(None, "the path of a file", _text_or_none)
     url_audit: float = _setting(0.02, "a number from 0 to 1", _share)
     on_error: str = _setting("keep", *_one_of("keep", "close"))
     log_level: int = _setting(
