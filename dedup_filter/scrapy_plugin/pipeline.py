@@ -16,8 +16,10 @@ import logging
 import sys
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from uuid import uuid4
 
 from itemadapter import ItemAdapter
 from scrapy import Request, Spider, signals, version_info
@@ -149,10 +151,7 @@ class Addon:
 
                 open_rules = partial(UrlRules, settings, stats)
                 addon.url_rules = _checked("DEDUP_URL_RULES", open_rules)
-            # Each run of a job is a crawl of its own. A killed run has lost the items that its feed
-            # had not written; their pages come again as revisits, and are kept.
-            open_index = partial(NearDuplicateFilter.open, settings.index, **settings.options)
-            pages = _checked("DEDUP_INDEX", open_index)
+            pages = _checked("DEDUP_INDEX", partial(_open_index, settings, crawler))
             addon._judge = Judge(settings, pages, stats, addon.url_rules)
         return addon._judge
 
@@ -332,6 +331,35 @@ class NearDuplicatePipeline:
     def _sum_up(self, figures: Mapping[str, int]) -> None:
         if self._stats.get("pages"):
             logger.info(self._stats.summary(figures))
+
+
+def _open_index(settings: PluginSettings, crawler: Crawler) -> NearDuplicateFilter:
+    """Open the index before anything is crawled and before a feed is begun."""
+    crawl = _crawl_of_job(crawler) if crawler.settings.get("JOBDIR") else None
+    return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
+
+
+def _crawl_of_job(crawler: Crawler) -> str:
+    """Return the name of the crawl of a job; the next run of the job is the same crawl.
+
+    The name is in JOBDIR between the runs: a run takes it, and puts it back when all is written. So
+    the run after a killed run is another crawl. The killed run has lost the items that its feed had
+    not written; their pages come again as revisits, and are kept.
+    """
+    file = Path(str(crawler.settings["JOBDIR"]), "dedup_filter.crawl")
+    try:
+        name = file.read_text("ascii") if file.exists() else ""
+        file.unlink(missing_ok=True)
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"the name of the crawl in {file} cannot be read: {error}") from error
+    name = name or uuid4().hex
+
+    def put_back() -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name, "ascii")
+
+    crawler.signals.connect(put_back, signals.engine_stopped, weak=False)
+    return name
 
 
 def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:

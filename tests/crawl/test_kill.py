@@ -230,6 +230,7 @@ def test_items_that_died_in_an_unwritten_feed_are_kept_when_their_pages_come_aga
     process = project.begin(*site.urls(), JOBDIR="job")
     with site.gate(f"/{pages - 1}").when_reached():
         process.kill()
+        assert not (project.folder / "job" / "dedup_filter.crawl").exists()
         *written, _ = process.end().feed.split("\n")  # the last line may be cut
     before = {json.loads(line)["url"] for line in written}
     recorded = {each.url for each in records(project.folder / "job/dedup_index") if each.is_kept}

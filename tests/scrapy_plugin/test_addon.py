@@ -10,6 +10,7 @@ from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 
 from dedup_filter import ConfigError
+from dedup_filter.errors import StoreError
 from dedup_filter.scrapy_plugin.pipeline import (
     Addon,
     NearDuplicateMiddleware,
@@ -107,6 +108,14 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
 
     getattr(crawler.engine, method).assert_called_once()
     assert crawler.stats["dedup/unjudged/error"] == crawler.stats["dedup/pages"] == 2
+
+
+def test_a_name_of_a_crawl_that_cannot_be_read_is_an_error(tmp_path):
+    path = tmp_path / "dedup_filter.crawl"
+    path.write_bytes(b"\xff\xfe")
+
+    with pytest.raises(StoreError, match=str(path)):
+        Addon.judge_of(Crawler(Addon(), JOBDIR=str(tmp_path)))
 
 
 def test_index_that_cannot_be_opened_is_told_of_by_the_setting(tmp_path, is_command):

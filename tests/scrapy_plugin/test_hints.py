@@ -122,20 +122,6 @@ def test_pages_that_hints_are_about_are_dropped_without_their_elements(monkeypat
     assert kept <= 0.05 * counted
 
 
-@pytest.mark.parametrize("kinds", [["line"], ["id"], ["clock"], ["around"], ["line", "clock"]])
-@pytest.mark.parametrize("menu", ["", MENU])
-@pytest.mark.parametrize("words", [60, 150])
-def test_all_are_where_nothing_else_differs(kinds, menu, words):
-    pages = {}
-    for number in range(30):
-        parts = [VOLATILE[kind].replace("{}", str(1_000 + 7 * number)) for kind in kinds]
-        pages[f"http://a/{number}"] = article(number % 5, words, *parts, menu=menu)
-    counts, about = of_site(pages)
-    [(number, _, selector)] = hints(counts)
-    assert number == len(about[selector]) == 25
-    assert kept_without(pages, about[selector], selector) == []
-
-
 @pytest.mark.parametrize(
     ("kinds", "selector"),
     [
