@@ -18,7 +18,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from itemadapter import ItemAdapter
@@ -102,58 +102,62 @@ class SettingsError(SystemExit, ConfigError):
 class Addon:
     """Put the near-duplicate filter into a crawl."""
 
-    def __init__(self) -> None:
-        self._judge: Judge | None = None
-        self.duplicates: DuplicatesFile | None = None
-        """The file of the crawl's duplicates, if DEDUP_DUPLICATES is set."""
-        self.url_rules: UrlRules | None = None
-        """The URL rules of the crawl, unless DEDUP_URL_RULES is off."""
+    judge: Judge
+    """Judges the pages of the crawl."""
+    duplicates: DuplicatesFile | None = None
+    """The file of the crawl's duplicates, if DEDUP_DUPLICATES is set."""
+    url_rules: "UrlRules | None" = None
+    """The URL rules of the crawl, unless DEDUP_URL_RULES is off."""
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Raise SettingsError if settings of project or command line are wrong."""
-        _takes_part(settings, ends_program=True)
+        _read(settings, ends_program=True)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add pipeline and spider middleware, unless the project did, or raise a ConfigError."""
-        if _takes_part(settings, ends_program=_is_scrapy_command()):
+        read = _read(settings, ends_program=_is_scrapy_command())
+        if read.enabled:
             add = settings.setdefault_in_component_priority_dict
             # Before all others (images have 1), so that they only see kept items.
             add("ITEM_PIPELINES", NearDuplicatePipeline, 0)
-            if settings.get("DEDUP_URL_RULES", "off") != "off":
+            if read.url_rules != "off":
                 # After the middleware for off-site requests.
                 add("DOWNLOADER_MIDDLEWARES", UrlRulesMiddleware, 60)
             # Next to the engine: the objects that pass here are the ones that reach the pipelines.
             add("SPIDER_MIDDLEWARES", NearDuplicateMiddleware, 10)
 
     @classmethod
-    def judge_of(cls, crawler: Crawler) -> Judge:
-        """Return the judge that the pipeline and the spider middleware of a crawl share.
+    def of(cls, crawler: Crawler) -> "Addon":
+        """Return the add-on of a crawl; the first call opens the index and the files.
 
         Raises:
-            ConfigError, StoreError: the crawl has no add-on, or the index cannot be opened.
+            ConfigError, StoreError: the crawl has no add-on, or a file or the index cannot be
+                opened.
         """
         addon = crawler.get_addon(cls)
         if addon is None:
             raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
-        if addon._judge is None:
-            settings = PluginSettings.read(crawler.settings)
-            end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
-            stats = CrawlStats(crawler.stats, end_crawl)
-            # Before the index is opened, and locked.
-            if settings.duplicates is not None:
-                open_file = partial(DuplicatesFile, settings.duplicates)
-                addon.duplicates = _checked("DEDUP_DUPLICATES", open_file)
-            if settings.report is not None:
-                _checked("DEDUP_REPORT", partial(require_report_path, settings.report))
-            if settings.url_rules != "off":
-                from dedup_filter.scrapy_plugin.url_rules import UrlRules
+        if not hasattr(addon, "judge"):
+            addon._open(crawler)
+        return addon
 
-                open_rules = partial(UrlRules, settings, stats)
-                addon.url_rules = _checked("DEDUP_URL_RULES", open_rules)
-            pages = _checked("DEDUP_INDEX", partial(_open_index, settings, crawler))
-            addon._judge = Judge(settings, pages, stats, addon.url_rules)
-        return addon._judge
+    def _open(self, crawler: Crawler) -> None:
+        settings = PluginSettings.read(crawler.settings)
+        end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
+        stats = CrawlStats(crawler.stats, end_crawl)
+        # Before the index is opened, and locked.
+        if settings.duplicates is not None:
+            open_file = partial(DuplicatesFile, settings.duplicates)
+            self.duplicates = _checked("DEDUP_DUPLICATES", open_file)
+        if settings.report is not None:
+            _checked("DEDUP_REPORT", partial(require_report_path, settings.report))
+        if settings.url_rules != "off":
+            from dedup_filter.scrapy_plugin.url_rules import UrlRules
+
+            self.url_rules = _checked("DEDUP_URL_RULES", partial(UrlRules, settings, stats))
+        pages = _checked("DEDUP_INDEX", partial(_open_index, settings, crawler))
+        self.judge = Judge(settings, pages, stats, self.url_rules)
 
 
 class NearDuplicateMiddleware:
@@ -165,7 +169,7 @@ class NearDuplicateMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
-        return cls(Addon.judge_of(crawler))
+        return cls(Addon.of(crawler).judge)
 
     async def process_spider_output(
         self,
@@ -192,18 +196,19 @@ class NearDuplicateMiddleware:
 class UrlRulesMiddleware:
     """Hold back requests whose page would repeat a kept page (downloader middleware)."""
 
-    def __init__(self, rules: "UrlRules | None") -> None:
+    def __init__(self, rules: "UrlRules") -> None:
         self._rules = rules
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "UrlRulesMiddleware":
         """Make the downloader middleware of a crawl."""
-        Addon.judge_of(crawler)
-        return cls(cast("Addon", crawler.get_addon(Addon)).url_rules)
+        rules = Addon.of(crawler).url_rules
+        assert rules is not None, "the add-on adds this middleware only with rules"
+        return cls(rules)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
         """Let a request be made, or raise IgnoreRequest."""
-        if self._rules is not None and self._rules.holds_back(request):
+        if self._rules.holds_back(request):
             raise IgnoreRequest("by a URL rule (DEDUP_URL_RULES) its page repeats a kept page")
 
 
@@ -225,11 +230,11 @@ class NearDuplicatePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "NearDuplicatePipeline":
         """Make the pipeline of a crawl, and connect it to the outcomes of items."""
-        judge = Addon.judge_of(crawler)
+        addon = Addon.of(crawler)
+        judge = addon.judge
         crawler.signals.connect(judge.item_scraped, signals.item_scraped)
         crawler.signals.connect(judge.item_lost, signals.item_dropped)
         crawler.signals.connect(judge.item_lost, signals.item_error)
-        addon = cast("Addon", crawler.get_addon(Addon))
         interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         return cls(judge, interval, addon.duplicates, addon.url_rules)
 
@@ -362,10 +367,10 @@ def _crawl_of_job(crawler: Crawler) -> str:
     return name
 
 
-def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:
-    """Return whether the filter takes part in the crawl; raise an error for wrong settings."""
+def _read(settings: BaseSettings, *, ends_program: bool) -> PluginSettings:
+    """Read the settings of the filter, or raise an error for wrong ones."""
     try:
-        return PluginSettings.read(settings).enabled
+        return PluginSettings.read(settings)
     except ConfigError as error:
         raise SettingsError(str(error)) if ends_program else error from None
 

@@ -19,7 +19,7 @@ duplicate-url-discarder's fingerprinter has no place here: it makes the first re
 none after it, whatever became of the first (robots.txt, another host, an error). For crawls without
 an index `urls.discarder` gives it the same rules.
 
-Cost: 10 us a page, 10 us a request, 250 bytes a page; at the end 60 us and 1 KB for each of the
+Cost: 15 us a page, 15 us a request, 250 bytes a page; at the end 60 us and 1 KB for each of the
 last `_MOST_MINED` records of the index. A fault here costs savings, never a request.
 """
 
