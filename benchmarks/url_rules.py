@@ -13,9 +13,7 @@ FOLDER has HTML pages, such as those of Debian's `git-doc`, of which the article
     3. rules that are learnt of its record, as `dedup-filter rules` does
     4. crawls with these rules
        - "add-on": in the add-on duplicate-url-discarder
-       - "applied": as those of an earlier crawl, with DEDUP_URL_RULES="apply"
-       and one that is not given them
-       - "learnt": with DEDUP_URL_RULES="apply", which finds its rules while it goes on
+       - "applied": with DEDUP_URL_RULES="apply"
 
 "Downloads for nothing" are those that the filter drops. A content is lost if it was kept by the
 first crawl and no page that the other kept has .8 of its runs of four words, those left out that a
@@ -27,11 +25,10 @@ tenth of all pages have: its frame. So another copy may stand for a page.
 maybedont`), whose downloader middleware learns while it crawls. It keeps all that it downloads.
 
 --mine: what it takes to learn rules of so many recorded pages, half of them duplicates of ten
-kinds, on ten hosts; and then in a crawl, for a page and for a request.
+kinds, on ten hosts.
 """
 
 import argparse
-import itertools
 import json
 import resource
 import shutil
@@ -48,7 +45,6 @@ from dust_software import SOFTWARE, articles_in, served
 from stopwatch import figure
 
 from dedup_filter.upkeep import index_at
-from dedup_filter.urls.live import LiveRules
 from dedup_filter.urls.mining import Page, mine
 from dedup_filter.urls.recorded import judged_pages
 from dedup_filter.urls.rules_file import write_rules
@@ -118,12 +114,13 @@ def compare(name: str, folder: Path, options: argparse.Namespace, tell: Tell) ->
     for proven in mined.proven:
         print(proven.rule, proven.evidence.support, file=sys.stderr)
     tell(name, "rules", len(mined.proven), "rules")
-    live = {"ADDONS": {FILTER: 500}, "DEDUP_URL_RULES": "apply"}
+    applied = folder / "applied"
+    shutil.rmtree(applied, ignore_errors=True)
+    live = {"ADDONS": {FILTER: 500}, "DEDUP_URL_RULES": "apply", "DEDUP_INDEX": str(applied)}
     discarder = {FILTER: 500, "dedup_filter.urls.discarder.Addon": 600}
     ways: dict[str, dict[str, Any]] = {
         "add-on": {"ADDONS": discarder, "DUD_LOAD_RULE_PATHS": [str(rules)]},
         "applied": {**live, "DEDUP_URL_RULES_FILE": str(rules)},
-        "learnt": live,
     }
     for way, added in ways.items():
         second = crawl(sys.executable, start, 0, first.known, settings | added)
@@ -221,16 +218,6 @@ def time_mining(count: int, tell: Tell) -> None:
     tell(case, "CPU", seconds, "s")
     tell(case, "CPU, a page", seconds / made * 1e6, "us")
     tell(case, "memory, a page", memory / made, "B")
-    live = LiveRules(mined.proven)
-    asked = [*itertools.islice(recorded_pages(count), 100_000)]
-    began = time.process_time()
-    for page in asked:
-        live.add_verdict(page.url, page.same)
-    tell("in a crawl", "CPU, a page", (time.process_time() - began) / len(asked) * 1e6, "us")
-    began = time.process_time()
-    for page in asked:
-        live.saving_for(page.url)
-    tell("in a crawl", "CPU, a request", (time.process_time() - began) / len(asked) * 1e6, "us")
 
 
 def main() -> None:

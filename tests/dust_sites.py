@@ -21,7 +21,6 @@ DUST = {
     "print page": lambda n: f"{SITE}/story/{n}-print.html",
     "slash": lambda n: f"{SITE}/story/{n}/",
     "session in the path": lambda n: f"{SITE}/story/{n};jsessionid={session(n)}",
-    "session segment": lambda n: f"{SITE}/s/{session(n)}/story/{n}",
     "www": lambda n: f"https://www.a.example/story/{n}",
     "scheme": lambda n: f"http://a.example/story/{n}",
     "mirror": lambda n: f"https://mirror.example:8080/story/{n}",

@@ -27,7 +27,8 @@ from dedup_filter.config import _RULES
 from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
 from dedup_filter.model import SOURCES, Outcome, Reason, Refusal, Rule
-from dedup_filter.scrapy_plugin.host_watch import KINDS, LEAST_REPEATS
+from dedup_filter.scrapy_plugin.host_watch import LAST_PAGES
+from dedup_filter.scrapy_plugin.host_watch import TEXTS as WARNINGS
 from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
@@ -141,7 +142,7 @@ def counted_stats():
         stats.page(Judgement(Verdict("near", "http://a/", 20, reason=source), ""))
     stats.page(Judgement(Verdict("new", refused=Refusal("lines", 2, 0, "Ice", 1, 3)), ""))
     stats.page(Judgement(Verdict("new", selected=get_args(Effect)), ""))
-    for _ in range(LEAST_REPEATS):
+    for _ in range(LAST_PAGES):
         stats.page(Judgement(Verdict("near", "http://a/", 0, original_page=1), "http://a/"))
     stats.fault(StoreAway())
     stats.spent(1.0)
@@ -175,7 +176,7 @@ def test_no_document_names_a_statistic_that_is_unknown(name):
 
 def test_all_warnings_are_documented_and_no_others():
     rows = table("docs/statistics.md", "warning")[1:]
-    assert sorted(each for row in rows for each in names_in(row[0])) == sorted(KINDS)
+    assert sorted(each for row in rows for each in names_in(row[0])) == sorted(WARNINGS)
 
 
 def test_all_rules_for_which_pages_are_kept_are_documented():

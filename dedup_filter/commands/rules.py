@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from dedup_filter.commands import folders, json_option, progress, say, write_lines
-from dedup_filter.errors import ConfigError
+from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.upkeep import index_at
 from dedup_filter.upkeep.whole_file import require_free
 from dedup_filter.urls.mining import Mined, Proven, mine
@@ -68,6 +68,8 @@ def rules_command(
         pages = judged_pages(recorded)
         with progress(pages, "reading", len(recorded.entries.pages)) as shown:
             mined = mine(shown, min_support=min_support, min_precision=min_precision)
+    if not mined.duplicates:  # a shared index does not record dropped pages
+        raise DedupError("no page in the index repeats another, so its URLs prove no rules")
     if output is not None:
         try:
             write_rules(output, mined.proven, force=force)

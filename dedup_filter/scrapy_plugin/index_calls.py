@@ -3,10 +3,13 @@
 An index in this process is called directly, and nothing is awaited. An index on a server is called
 in one thread, in order; its client ends each call after a few seconds. Under a reactor other than
 asyncio's, neither a thread nor a worker can be awaited, so the crawl is blocked meanwhile.
+
+Each commit is flushed at once: it must outlive the process. A failed commit or release is retried
+with the next one, and at the end of the crawl.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
@@ -15,7 +18,9 @@ from typing import Any, TypeVar, cast
 from twisted.internet import task
 
 from dedup_filter.filter import NearDuplicateFilter, PlacedPage
-from dedup_filter.model import Verdict
+from dedup_filter.model import Fate, Verdict
+from dedup_filter.scrapy_plugin.page_fates import Judgement
+from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
 
@@ -23,53 +28,104 @@ Result = TypeVar("Result")
 
 
 class IndexCalls:
-    """Make the calls of a filter, directly or in a thread; `spent` gets the seconds of each."""
+    """Make the calls of a filter, directly or in a thread; the stats get their time and faults."""
 
-    def __init__(self, pages: NearDuplicateFilter, spent: Callable[[float], None]) -> None:
+    def __init__(self, pages: NearDuplicateFilter, stats: CrawlStats) -> None:
         self.pages = pages
-        self._spent = spent
+        self._stats = stats
         self._thread = ThreadPoolExecutor(1, "dedup_filter") if pages.is_shared else None
-
-    async def ask(self, call: Callable[[], Result]) -> Result:
-        """Make a call after all earlier calls, and wait for its answer."""
-        waiting = self._in_thread(call)
-        return self._timed(call, self._spent) if waiting is None else await waiting
-
-    def send(self, call: Callable[[], None], then: Callable[[BaseException | None], None]) -> None:
-        """Make a call after all earlier calls; `then` gets its fault, in the crawl's thread."""
-        waiting, fault = self._in_thread(call), None
-        if waiting is not None:
-            waiting.add_done_callback(lambda made: then(made.exception()))
-            return
-        try:
-            self._timed(call, self._spent)
-        except Exception as error:
-            fault = error
-        then(fault)
+        self._unwritten: list[Judgement] = []
+        """Pages whose commit or release failed."""
 
     def read(self, page: Page) -> "Future[PlacedPage]":
         """Start to read a page, unless started: in a worker, or at once if there are none."""
         if page.reading is None:
             assert isinstance(page.text, PageText)
             read = partial(self.pages.submit, page.url, **page.text._asdict())
-            page.reading = self._timed(read, self._spent)
+            page.reading = self._timed(read, self._stats.spent)
         return page.reading
 
     async def claim(self, page: Page) -> Verdict:
-        """Claim a page that has a text, once it is read."""
+        """Claim a page that has a text, once it is read. Any fault is raised."""
         reading = self.read(page)
         if not reading.done() and running_loop() is not None:
             await asyncio.gather(asyncio.wrap_future(reading), return_exceptions=True)
-        verdict = await self.ask(partial(self.pages.claim_read, reading.result()))
+        verdict = await self._ask(partial(self.pages.claim_read, reading.result()))
         page.reading = None
+        if self._stats.is_away:
+            self._stats.answered()
         return verdict
+
+    async def fate(self, page: int) -> Fate | None:
+        """Return the state of a page in the index; None: it cannot be found out."""
+        self.write()
+        for ended in self._unwritten:
+            if ended.verdict.page == page:
+                return "kept" if ended.fate == "kept" else None
+        return await self._answer(partial(self.pages.fate, page))
+
+    def write(self, *ended: Judgement) -> None:
+        """Commit the kept pages, and release the other ones, without waiting."""
+        left, self._unwritten = [*ended, *self._unwritten], []
+
+        def write() -> None:
+            while left:
+                is_kept = left[0].fate == "kept"
+                (self.pages.commit if is_kept else self.pages.release)(left[0].verdict)
+                self.pages.flush()
+                del left[0]
+
+        def then(fault: BaseException | None) -> None:
+            self._unwritten += [*left[1:], *left[:1]]  # one that always fails blocks no other
+            if fault is not None:
+                self._stats.fault(fault)
+
+        if left:
+            self._send(write, then)
+
+    async def figures(self) -> Mapping[str, int]:
+        """Return the figures of the index; empty after a fault."""
+        return await self._answer(partial(figures_of, self.pages)) or {}
+
+    async def written(self) -> None:
+        """Wait until all earlier writes have succeeded or failed."""
+        await self._ask(lambda: None)
+
+    async def close(self) -> None:
+        """Close the index after all earlier calls."""
+        await self._answer(self.pages.close)
+
+    async def _answer(self, call: Callable[[], Result]) -> Result | None:
+        """Make a call, and wait for its answer; None after a fault."""
+        try:
+            return await self._ask(call)
+        except Exception as fault:
+            self._stats.fault(fault)
+            return None
+
+    async def _ask(self, call: Callable[[], Result]) -> Result:
+        """Make a call after all earlier calls, and wait for its answer."""
+        waiting = self._in_thread(call)
+        return self._timed(call, self._stats.spent) if waiting is None else await waiting
+
+    def _send(self, call: Callable[[], None], then: Callable[[BaseException | None], None]) -> None:
+        """Make a call after all earlier calls; `then` gets its fault, in the crawl's thread."""
+        waiting, fault = self._in_thread(call), None
+        if waiting is not None:
+            waiting.add_done_callback(lambda made: then(made.exception()))
+            return
+        try:
+            self._timed(call, self._stats.spent)
+        except Exception as error:
+            fault = error
+        then(fault)
 
     def _in_thread(self, call: Callable[[], Result]) -> "asyncio.Future[Result] | None":
         """Start a call in the thread; None: the call must be made directly."""
         loop = running_loop()
         if self._thread is None or loop is None:
             return None
-        spent = partial(loop.call_soon_threadsafe, cast("Any", self._spent))
+        spent = partial(loop.call_soon_threadsafe, cast("Any", self._stats.spent))
         return loop.run_in_executor(self._thread, self._timed, call, spent)
 
     @staticmethod
@@ -79,6 +135,11 @@ class IndexCalls:
             return call()
         finally:
             spent(perf_counter() - started)
+
+
+async def in_thread(call: Callable[[], Result]) -> Result:
+    """Make a long call that needs no order, in a thread where one can be awaited."""
+    return call() if running_loop() is None else await asyncio.to_thread(call)
 
 
 async def pause(seconds: float) -> None:

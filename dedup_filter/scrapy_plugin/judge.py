@@ -1,4 +1,4 @@
-"""Items and responses -> judgements; the fates of pages -> calls to the index.
+"""Items and responses -> judgements on their pages; the fates of pages -> the index.
 
     item -> its page -> read and claimed -> the fate of its original -> judgement
     the page is kept (see `page_fates`)    -> commit
@@ -14,15 +14,13 @@ Items. Scrapy does not pass the response to a pipeline. The spider middleware kn
 it registers each item object that it passes on, and the pipeline finds that object by identity.
 
 Claims. A claim ends here before the index is called, so that a fault of the call leaves no page
-waiting. Each commit is flushed at once: it must outlive the process. A failed write is retried with
-the next write, and at the end of the crawl. If a page cannot be released, its copies are kept.
+waiting. If a page cannot be released, its copies are kept.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -35,18 +33,17 @@ from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.item_fields import ItemFields
 from dedup_filter.scrapy_plugin.page_fates import Judgement, PageFates
 from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
+from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats
 from dedup_filter.scrapy_plugin.visits import Page, Visit
+
+if TYPE_CHECKING:
+    from dedup_filter.scrapy_plugin.url_rules import UrlRules
 
 _KEPT = ("new", "revisit")
 """Outcomes of pages that are kept once one of their items has passed all pipelines."""
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, *[1.0] * 58)
 """Retry delays in seconds while the original is pending, one minute in all; then the item is kept.
 It is also kept if as many originals were released one after the other."""
-
-Result = TypeVar("Result")
-Compare = Callable[[int, int, Callable[[float | None], None]], None]
-"""Passes on the similarity of two recorded pages, None if it is not known: see `Judge.compare`."""
 
 
 class Judge:
@@ -57,13 +54,12 @@ class Judge:
         settings: PluginSettings,
         pages: NearDuplicateFilter,
         stats: CrawlStats,
-        on_verdict: Callable[[Sequence[str], Verdict, Compare], None] | None = None,
+        rules: "UrlRules | None" = None,
     ) -> None:
-        """Call `on_verdict` for each page that is kept, or repeats a kept page, with its URLs."""
         self.settings = settings
         self.pages = pages
         self.stats = stats
-        self._on_verdict = on_verdict
+        self._rules = rules
         self.drops = set() if settings.action == "tag" else set[str](REPEATS)
         """Outcomes of pages whose items are dropped."""
         if self.drops and pages.config.revisit == "drop":
@@ -73,7 +69,7 @@ class Judge:
         is_by_names = settings.source == "auto" and self._fields.names.name_page
         self._source = "item" if is_by_names else settings.source
         self._reads_ahead = pages.has_workers and self._source != "item"
-        self._calls = IndexCalls(pages, stats.spent)
+        self._index = IndexCalls(pages, stats)
         self._turn = asyncio.Lock()
         """Excludes other judgements while a page is looked up and claimed. It is always free if
         calls are direct and no worker reads."""
@@ -84,8 +80,6 @@ class Judge:
         self._no_response = Visit(None)
         """The visit of all items without a response."""
         self._no_response.items = self._fates.orphans
-        self._unwritten: list[Judgement] = []
-        """Pages whose commit or release failed."""
 
     def expect(self, item: Any, response: Response) -> None:
         """Register an item of a response that is on its way to the pipeline."""
@@ -93,7 +87,7 @@ class Judge:
         if self._reads_ahead and visit.page is None and visit.is_one_page and not visit.opted_out:
             # It reaches the pipeline only after the callbacks of some sixty more responses.
             with suppress(Exception):  # it recurs, and is reported, when the item is judged
-                self._calls.read(visit.read())
+                self._index.read(visit.read())
         self._fates.give(visit.items)
         visit.expected.append(item)
         self._giving.add(visit)
@@ -140,7 +134,7 @@ class Judge:
                 page = self._page(item, visit)
                 judgement = await self._final(page, visit)
                 if not judgement.is_counted and judgement.verdict.outcome not in _KEPT:
-                    self._pass_on(judgement)
+                    self._add_to_rules(judgement)
                 self.stats.page(judgement, page)
         except Exception as fault:
             judgement = self._failed(fault)
@@ -158,41 +152,20 @@ class Judge:
         """Act on an item that a pipeline dropped or failed on."""
         self._fates.leave(self._visit(response).items, item, has_passed=False)
 
-    def compare(self, one: int, other: int, then: Callable[[float | None], None]) -> None:
-        """Pass the similarity of two pages to `then`, without waiting; None: not known."""
-        found: list[float | None] = [None]
-
-        def look() -> None:
-            found[0] = self.pages.similarity(one, other)
-
-        def answered(fault: BaseException | None) -> None:
-            if fault is not None:
-                self.stats.fault(fault)
-            then(found[0])
-
-        self._calls.send(look, answered)
-
     async def figures(self) -> Mapping[str, int]:
         """Return the figures of the index; empty after a fault."""
-        return await self._reported(self._calls.ask(partial(figures_of, self.pages))) or {}
+        return await self._index.figures()
 
     async def finish(self) -> Mapping[str, int]:
         """Release the pending pages and close the index; return its figures."""
-        await self._calls.ask(lambda: None)  # all earlier writes have succeeded or failed
-        self._write()
+        await self._index.written()
+        self._index.write()
         self._fates.end_all()
         figures = await self.figures()
         if figures:
             self.stats.answered(is_last=True)
-        await self._reported(self._calls.ask(self.pages.close))
+        await self._index.close()
         return figures
-
-    async def _reported(self, answer: Awaitable[Result]) -> Result | None:
-        try:
-            return await answer
-        except Exception as fault:
-            self.stats.fault(fault)
-            return None
 
     def _visit(self, response: Any) -> Visit:
         """Return the visit of a response, a new one the first time."""
@@ -262,14 +235,14 @@ class Judge:
 
     async def _judged(self, page: Page, visit: Visit) -> Judgement:
         """Return the valid judgement on a page; if there is none, claim the page."""
-        judgement = _known(page, visit)
+        judgement = visit.known(page)
         if judgement is not None:
             return judgement
         try:
             if self._turn.locked() and not isinstance(page.text, str):
-                self._calls.read(page)  # while other judgements have their turn
+                self._index.read(page)  # while other judgements have their turn
             async with self._turn:
-                judgement = _known(page, visit) or await self._new(page, visit)
+                judgement = visit.known(page) or await self._new(page, visit)
         except Exception as fault:
             judgement = self._failed(fault)
         # If judging fails, it fails once: the other items of the response share this judgement.
@@ -280,9 +253,7 @@ class Judge:
         """Judge a page, and claim it if it is recorded."""
         if isinstance(page.text, str):
             return Judgement(Verdict("unjudged", reason=page.text), page.url)
-        verdict = await self._calls.claim(page)
-        if self.stats.is_away:
-            self.stats.answered()
+        verdict = await self._index.claim(page)
         judgement = Judgement(verdict, page.url, visit.urls)
         if verdict.is_duplicate:
             judgement.size, judgement.waits = page.text.size, True
@@ -306,49 +277,16 @@ class Judge:
         page = judgement.verdict.original_page
         if not judgement.waits or page is None:
             return "kept"
-        if self._fates.is_pending(page):
-            return "pending"
-        self._write()  # retry earlier writes
-        for ended in self._unwritten:
-            if ended.verdict.page == page:
-                return "kept" if ended.fate == "kept" else None
-        return await self._reported(self._calls.ask(partial(self.pages.fate, page)))
+        return "pending" if self._fates.is_pending(page) else await self._index.fate(page)
 
     def _ended(self, judgement: Judgement) -> None:
         """Report the final state of a pending page to the index."""
         if judgement.fate == "kept" and judgement.verdict.outcome in _KEPT:
-            self._pass_on(judgement)
+            self._add_to_rules(judgement)
         if judgement.fate == "gone" and not judgement.verdict.is_duplicate:
             self.stats.add("released")
-        self._write(judgement)
+        self._index.write(judgement)
 
-    def _pass_on(self, judgement: Judgement) -> None:
-        if self._on_verdict is not None:
-            self._on_verdict(judgement.urls, judgement.verdict, self.compare)
-
-    def _write(self, *ended: Judgement) -> None:
-        """Commit or release pages in the index, without waiting."""
-        left, self._unwritten = [*ended, *self._unwritten], []
-
-        def write() -> None:
-            while left:
-                is_kept = left[0].fate == "kept"
-                (self.pages.commit if is_kept else self.pages.release)(left[0].verdict)
-                self.pages.flush()
-                del left[0]
-
-        def then(fault: BaseException | None) -> None:
-            self._unwritten += [*left[1:], *left[:1]]  # one that always fails blocks no other
-            if fault is not None:
-                self.stats.fault(fault)
-
-        if left:
-            self._calls.send(write, then)
-
-
-def _known(page: Page, visit: Visit) -> Judgement | None:
-    """Return the valid judgement on a page, if there is one."""
-    if page.judgement is not None and page.judgement.fate != "gone":
-        return page.judgement
-    is_of_item = page is not visit.page and not isinstance(page.text, str)
-    return visit.known(page) if is_of_item else None
+    def _add_to_rules(self, judgement: Judgement) -> None:
+        if self._rules is not None:
+            self._rules.add_verdict(judgement.urls, judgement.verdict, self.pages)

@@ -18,7 +18,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from itemadapter import ItemAdapter
@@ -33,9 +33,12 @@ from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.explanation.refusals import why
-from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
-from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile
 from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.outputs import (
+    DuplicatesFile,
+    require_report_path,
+    write_crawl_report,
+)
 from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -99,59 +102,62 @@ class SettingsError(SystemExit, ConfigError):
 class Addon:
     """Put the near-duplicate filter into a crawl."""
 
-    def __init__(self) -> None:
-        self._judge: Judge | None = None
-        self.duplicates: DuplicatesFile | None = None
-        """The file of the crawl's duplicates, if DEDUP_DUPLICATES is set."""
-        self.url_rules: UrlRules | None = None
-        """The URL rules of the crawl, unless DEDUP_URL_RULES is off."""
+    judge: Judge
+    """Judges the pages of the crawl."""
+    duplicates: DuplicatesFile | None = None
+    """The file of the crawl's duplicates, if DEDUP_DUPLICATES is set."""
+    url_rules: "UrlRules | None" = None
+    """The URL rules of the crawl, unless DEDUP_URL_RULES is off."""
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Raise SettingsError if settings of project or command line are wrong."""
-        _takes_part(settings, ends_program=True)
+        _read(settings, ends_program=True)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add pipeline and spider middleware, unless the project did, or raise a ConfigError."""
-        if _takes_part(settings, ends_program=_is_scrapy_command()):
+        read = _read(settings, ends_program=_is_scrapy_command())
+        if read.enabled:
             add = settings.setdefault_in_component_priority_dict
             # Before all others (images have 1), so that they only see kept items.
             add("ITEM_PIPELINES", NearDuplicatePipeline, 0)
-            if settings.get("DEDUP_URL_RULES", "off") != "off":
+            if read.url_rules != "off":
                 # After the middleware for off-site requests.
                 add("DOWNLOADER_MIDDLEWARES", UrlRulesMiddleware, 60)
             # Next to the engine: the objects that pass here are the ones that reach the pipelines.
             add("SPIDER_MIDDLEWARES", NearDuplicateMiddleware, 10)
 
     @classmethod
-    def judge_of(cls, crawler: Crawler) -> Judge:
-        """Return the judge that the pipeline and the spider middleware of a crawl share.
+    def of(cls, crawler: Crawler) -> "Addon":
+        """Return the add-on of a crawl; the first call opens the index and the files.
 
         Raises:
-            ConfigError, StoreError: the crawl has no add-on, or the index cannot be opened.
+            ConfigError, StoreError: the crawl has no add-on, or a file or the index cannot be
+                opened.
         """
         addon = crawler.get_addon(cls)
         if addon is None:
             raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
-        if addon._judge is None:
-            settings = PluginSettings.read(crawler.settings)
-            end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
-            stats = CrawlStats(crawler.stats, end_crawl)
-            # Before the index is opened, and locked.
-            if settings.duplicates is not None:
-                open_file = partial(DuplicatesFile, settings.duplicates)
-                addon.duplicates = _checked("DEDUP_DUPLICATES", open_file)
-            if settings.report is not None:
-                _checked("DEDUP_REPORT", partial(require_report_path, settings.report))
-            on_verdict = None
-            if settings.url_rules != "off":
-                from dedup_filter.scrapy_plugin.url_rules import UrlRules
+        if not hasattr(addon, "judge"):
+            addon._open(crawler)
+        return addon
 
-                open_rules = partial(UrlRules, settings, stats, crawler)
-                addon.url_rules = _checked("DEDUP_URL_RULES", open_rules)
-                on_verdict = addon.url_rules.add_verdict
-            addon._judge = Judge(settings, _open(settings), stats, on_verdict)
-        return addon._judge
+    def _open(self, crawler: Crawler) -> None:
+        settings = PluginSettings.read(crawler.settings)
+        end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
+        stats = CrawlStats(crawler.stats, end_crawl)
+        # Before the index is opened, and locked.
+        if settings.duplicates is not None:
+            open_file = partial(DuplicatesFile, settings.duplicates)
+            self.duplicates = _checked("DEDUP_DUPLICATES", open_file)
+        if settings.report is not None:
+            _checked("DEDUP_REPORT", partial(require_report_path, settings.report))
+        if settings.url_rules != "off":
+            from dedup_filter.scrapy_plugin.url_rules import UrlRules
+
+            self.url_rules = _checked("DEDUP_URL_RULES", partial(UrlRules, settings, stats))
+        pages = _checked("DEDUP_INDEX", partial(_open_index, settings, crawler))
+        self.judge = Judge(settings, pages, stats, self.url_rules)
 
 
 class NearDuplicateMiddleware:
@@ -163,7 +169,7 @@ class NearDuplicateMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
-        return cls(Addon.judge_of(crawler))
+        return cls(Addon.of(crawler).judge)
 
     async def process_spider_output(
         self,
@@ -190,22 +196,19 @@ class NearDuplicateMiddleware:
 class UrlRulesMiddleware:
     """Hold back requests whose page would repeat a kept page (downloader middleware)."""
 
-    def __init__(self, rules: "UrlRules | None") -> None:
+    def __init__(self, rules: "UrlRules") -> None:
         self._rules = rules
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "UrlRulesMiddleware":
         """Make the downloader middleware of a crawl."""
-        Addon.judge_of(crawler)
-        rules = cast("Addon", crawler.get_addon(Addon)).url_rules
-        if rules is not None:
-            crawler.signals.connect(rules.resume, signals.spider_opened)
-            crawler.signals.connect(rules.audit_the_last, signals.spider_idle)
+        rules = Addon.of(crawler).url_rules
+        assert rules is not None, "the add-on adds this middleware only with rules"
         return cls(rules)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
         """Let a request be made, or raise IgnoreRequest."""
-        if self._rules is not None and self._rules.holds_back(request):
+        if self._rules.holds_back(request):
             raise IgnoreRequest("by a URL rule (DEDUP_URL_RULES) its page repeats a kept page")
 
 
@@ -227,11 +230,11 @@ class NearDuplicatePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "NearDuplicatePipeline":
         """Make the pipeline of a crawl, and connect it to the outcomes of items."""
-        judge = Addon.judge_of(crawler)
+        addon = Addon.of(crawler)
+        judge = addon.judge
         crawler.signals.connect(judge.item_scraped, signals.item_scraped)
         crawler.signals.connect(judge.item_lost, signals.item_dropped)
         crawler.signals.connect(judge.item_lost, signals.item_error)
-        addon = cast("Addon", crawler.get_addon(Addon))
         interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         return cls(judge, interval, addon.duplicates, addon.url_rules)
 
@@ -335,48 +338,53 @@ class NearDuplicatePipeline:
             logger.info(self._stats.summary(figures))
 
 
-def crawl_name(folder: str) -> str:
-    """Return the name of a job's crawl, chosen in its first run. StoreError: it cannot be kept."""
-    path = Path(folder) / "dedup_filter.crawl"
+def _open_index(settings: PluginSettings, crawler: Crawler) -> NearDuplicateFilter:
+    """Open the index before anything is crawled and before a feed is begun."""
+    crawl = _crawl_of_job(crawler) if crawler.settings.get("JOBDIR") else None
+    return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
+
+
+def _crawl_of_job(crawler: Crawler) -> str:
+    """Return the name of the crawl of a job; the next run of the job is the same crawl.
+
+    The name is in JOBDIR between the runs: a run takes it, and puts it back when all is written. So
+    the run after a killed run is another crawl. The killed run has lost the items that its feed had
+    not written; their pages come again as revisits, and are kept.
+    """
+    file = Path(str(crawler.settings["JOBDIR"]), "dedup_filter.crawl")
     try:
-        name = path.read_text("ascii").strip() if path.exists() else ""
-        if not name:  # the first time, or a crash of the system has emptied it
-            name = uuid4().hex
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(name, "ascii")
+        name = file.read_text("ascii") if file.exists() else ""
+        file.unlink(missing_ok=True)
     except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"the name of the crawl cannot be kept in {path}: {error}") from error
+        raise StoreError(f"the name of the crawl in {file} cannot be read: {error}") from error
+    name = name or uuid4().hex
+
+    def put_back() -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name, "ascii")
+
+    crawler.signals.connect(put_back, signals.engine_stopped, weak=False)
     return name
 
 
-def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:
-    """Return whether the filter takes part in the crawl; raise an error for wrong settings."""
+def _read(settings: BaseSettings, *, ends_program: bool) -> PluginSettings:
+    """Read the settings of the filter, or raise an error for wrong ones."""
     try:
-        return PluginSettings.read(settings).enabled
+        return PluginSettings.read(settings)
     except ConfigError as error:
         raise SettingsError(str(error)) if ends_program else error from None
 
 
-def _open(settings: PluginSettings) -> NearDuplicateFilter:
-    """Open the index before anything is crawled and before a feed is begun."""
-    try:
-        crawl = None if settings.job_folder is None else crawl_name(settings.job_folder)
-        return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
-    except (ConfigError, StoreError) as error:
-        message = in_settings(str(error))
-        if not message.startswith("DEDUP_"):
-            message = f"DEDUP_INDEX: {message}"
-        kind = SettingsError if _is_scrapy_command() else type(error)
-        raise kind(message) from None
-
-
 def _checked(setting: str, make: Callable[[], T]) -> T:
-    """Make the value of a setting; an error names the setting."""
+    """Make what a setting stands for; an error names the setting."""
     try:
         return make()
     except (ConfigError, StoreError) as error:
+        message = in_settings(str(error))
+        if not message.startswith("DEDUP_"):
+            message = f"{setting}: {message}"
         kind = SettingsError if _is_scrapy_command() else type(error)
-        raise kind(f"{setting}: {error}") from None
+        raise kind(message) from None
 
 
 def _end_crawl(crawler: Crawler) -> None:

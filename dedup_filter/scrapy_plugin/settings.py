@@ -51,11 +51,7 @@ def _share(value: Any) -> float:
     return share
 
 
-def _path(value: Any) -> str | None:
-    return None if value in ("", "None") else _text(value)
-
-
-def _field_name(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return None if value in ("", "None") else _text(value)
 
 
@@ -79,23 +75,21 @@ class PluginSettings:
     index: str = _setting("memory:", "a non-empty string", _text, is_shown=False)
     action: str = _setting("drop", *_one_of("drop", "tag"))
     tag_field: str = _setting("dedup", "a non-empty string", _text)
-    html_field: str | None = _setting(None, "the name of an item field", _field_name)
+    html_field: str | None = _setting(None, "the name of an item field", _text_or_none)
     text_fields: tuple[str, ...] = _setting((), "a list of item fields", _field_names)
-    url_field: str | None = _setting(None, "the name of an item field", _field_name)
-    title_field: str | None = _setting(None, "the name of an item field", _field_name)
+    url_field: str | None = _setting(None, "the name of an item field", _text_or_none)
+    title_field: str | None = _setting(None, "the name of an item field", _text_or_none)
     source: str = _setting("auto", *_one_of("auto", "item", "response"))
     follow_links: bool = _setting(True, "True or False", _flag)
-    duplicates: str | None = _setting(None, "the path of a file", _path)
-    report: str | None = _setting(None, "the path of a file", _path)
+    duplicates: str | None = _setting(None, "the path of a file", _text_or_none)
+    report: str | None = _setting(None, "the path of a file", _text_or_none)
     url_rules: str = _setting("off", *_one_of("off", "learn", "apply"))
-    url_rules_file: str | None = _setting(None, "the path of a file", _path)
+    url_rules_file: str | None = _setting(None, "the path of a file", _text_or_none)
     url_audit: float = _setting(0.02, "a number from 0 to 1", _share)
     on_error: str = _setting("keep", *_one_of("keep", "close"))
     log_level: int = _setting(
         logging.INFO, 'a level such as "DEBUG", "INFO" or "WARNING"', _log_level
     )
-    job_folder: str | None = None
-    """JOBDIR, if there is one."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The options of the filter that are set."""
 
@@ -105,9 +99,8 @@ class PluginSettings:
         if not _own("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True)):
             return cls(enabled=False)
         require_known("setting", _without_prefix(settings), _without_prefix(SETTINGS), "DEDUP_")
-        job_folder = str(settings.get("JOBDIR") or "") or None
         own: dict[str, Any] = {}
-        if job_folder is not None:
+        if job_folder := str(settings.get("JOBDIR") or ""):
             own["index"] = str(Path(job_folder, "dedup_index").absolute())
         for name, setting in _OWN.items():
             if settings.get(name) is not None:
@@ -117,32 +110,12 @@ class PluginSettings:
             for name, option in _OPTIONS.items()
             if name in settings
         }
-        plugin = cls(**own, job_folder=job_folder, options=options)
+        plugin = cls(**own, options=options)
         try:  # the filter checks its own options
             NearDuplicateFilter.check_options(plugin.index, **plugin.options)
         except ConfigError as error:
             raise ConfigError(in_settings(str(error))) from None
-        if not plugin.follow_links and (plugin.source == "item" or plugin.field_names.name_page):
-            raise ConfigError(
-                "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
-                'are known: it cannot be combined with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
-                "DEDUP_TEXT_FIELDS"
-            )
-        if plugin.title_field is not None and not plugin.field_names.name_page:
-            raise ConfigError(
-                "DEDUP_TITLE_FIELD is for items that are judged by their own fields: set "
-                "DEDUP_TEXT_FIELDS or DEDUP_HTML_FIELD, too"
-            )
-        if plugin.url_rules == "apply" and plugin.action == "tag":
-            raise ConfigError(
-                'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, but '
-                'DEDUP_ACTION="tag" drops no items: set "learn", which only counts the requests'
-            )
-        if plugin.report is not None and folder_of(plugin.index) is None:
-            raise ConfigError(
-                "DEDUP_REPORT needs an index in a directory, which records dropped pages: set "
-                "DEDUP_INDEX to the path of a folder"
-            )
+        _check_together(plugin)
         return plugin
 
     @property
@@ -158,6 +131,34 @@ SETTINGS = (*_OWN, *_OPTIONS)
 _SETTING_OF = {"location": "DEDUP_INDEX", **{each.name: name for name, each in _OPTIONS.items()}}
 """The setting for each argument of `NearDuplicateFilter.open`."""
 _ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)})(?==)")
+
+
+def _check_together(plugin: PluginSettings) -> None:
+    """Raise ConfigError if settings exclude one another."""
+    names_page = plugin.field_names.name_page
+    if not plugin.follow_links and (plugin.source == "item" or names_page):
+        raise ConfigError(
+            "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items are "
+            'known: it cannot be combined with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
+            "DEDUP_TEXT_FIELDS"
+        )
+    if plugin.title_field is not None and not names_page:
+        raise ConfigError(
+            "DEDUP_TITLE_FIELD is for items that are judged by their own fields: set "
+            "DEDUP_TEXT_FIELDS or DEDUP_HTML_FIELD, too"
+        )
+    if plugin.url_rules == "apply" and plugin.action == "tag":
+        raise ConfigError(
+            'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, but '
+            'DEDUP_ACTION="tag" drops no items: set "learn", which only counts the requests'
+        )
+    needs_folder = (("REPORT", plugin.report is not None), ("URL_RULES", plugin.url_rules != "off"))
+    for name, is_set in needs_folder:
+        if is_set and folder_of(plugin.index) is None:
+            raise ConfigError(
+                f"DEDUP_{name} needs an index in a directory, which records dropped pages: set "
+                "DEDUP_INDEX to the path of a folder"
+            )
 
 
 def in_settings(message: str) -> str:

@@ -19,8 +19,8 @@ from scrapy.statscollectors import StatsCollector
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import SOURCES, Outcome, Refusal, Verdict
+from dedup_filter.scrapy_plugin.hints import Hints
 from dedup_filter.scrapy_plugin.host_watch import HostWatch
-from dedup_filter.scrapy_plugin.kept_apart import KeptApart
 from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
@@ -53,7 +53,7 @@ class CrawlStats:
         self._outage_faults = 0
         self._outage_began = self._last_outage_fault = 0.0
         self._hosts = HostWatch()
-        self._apart = KeptApart()
+        self._hints = Hints()
         self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
         """Adds seconds that judging took."""
         for name in ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors"):
@@ -79,7 +79,7 @@ class CrawlStats:
             self.add(name, getattr(verdict, name))
         if verdict.refused is not None:
             self._look_at_lines(judgement.url, verdict.refused, page)
-        for warned in self._hosts.see(judgement.url, verdict):
+        if (warned := self._hosts.see(judgement.url, verdict)) is not None:
             self.add(f"warnings/{warned.kind}")
             if warned.text is not None:
                 logger.warning("%s", warned.text)
@@ -118,7 +118,7 @@ class CrawlStats:
 
     def hints(self) -> list[str]:
         """Return hints which elements kept near pages apart, for the end of the crawl."""
-        return self._apart.hints()
+        return self._hints.messages()
 
     def close(self, figures: Mapping[str, int]) -> None:
         """Set the final figures."""
@@ -162,7 +162,7 @@ class CrawlStats:
             return
         started = perf_counter()
         try:
-            self._apart.see(url, refusal.lines, page.text)
+            self._hints.see(url, refusal.lines, page.text)
         except Exception as fault:
             self.fault(fault, "The lines that make a page differ could not be located in it")
         self.spent(perf_counter() - started)

@@ -85,8 +85,11 @@ class Visit:
         return self.page
 
     def known(self, page: Page) -> Judgement | None:
-        """Return the valid judgement on an item's page with this text."""
-        return self._shared_by(self._key(page))
+        """Return the valid judgement on a page of this visit; None: the page must be claimed."""
+        if page.judgement is not None and page.judgement.fate != "gone":
+            return page.judgement
+        is_of_item = page is not self.page and not isinstance(page.text, str)
+        return self._shared_by(self._key(page)) if is_of_item else None
 
     def share(self, page: Page, judgement: Judgement) -> Judgement:
         """Return the valid judgement: the first, if the page repeats only its own response."""

@@ -19,7 +19,7 @@ Cost: linear in the URLs, 40 us and 1 KB of memory a URL.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -32,10 +32,10 @@ _LEAST_VOTES = 3
 """Pairs of duplicate and original that must propose a rule before it is tested."""
 _MOST_PROPOSED = 32
 """Rules of one origin that are tested in a round: the rules with the most votes."""
-_LEAST_VALUES = {"parameters": 2, "where": 20, "labelled": 10, "place": 10}
-"""Different values that a rule must take out; for a single value there are the kinds `value` and
-`segment`. Segments mostly matter, so rules that remove any segment need more values. So do rules
-for some URLs only: they may hold by chance, as there are many ways to choose the URLs."""
+_LEAST_VALUES = {"parameters": 2, "where": 20}
+"""Different values that a rule must take out; for a single value there is the kind `value`. Rules
+for some URLs only may hold by chance, as there are many ways to choose the URLs, so they need more.
+"""
 _MOST_VALUES = max(_LEAST_VALUES.values())
 _EXAMPLES = 3
 ALIKE = 0.9
@@ -62,8 +62,6 @@ class Evidence:
     """URLs that the rule makes equal to another URL whose page was judged the same."""
     examples: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of URLs that support the rule."""
-    unconfirmed: int = 0
-    """Crawls in a row, up to the last one, in which no URL supported the rule."""
     taken_out: set[object] = field(default_factory=set)
     """Different values that the rule takes out of supporting URLs, at most `_MOST_VALUES`."""
     changed: list[tuple[Form, Form]] = field(default_factory=list, repr=False)
@@ -104,13 +102,14 @@ class Mined(NamedTuple):
 def mine(
     pages: Iterable[Page],
     *,
-    given: Iterable[Rule] = (),
+    given: Iterable[Proven] = (),
+    refuted: Collection[Rule] = (),
     min_support: int = 10,
     min_precision: float = 0.7,
 ) -> Mined:
     """Find the rules that pages prove. `min_precision`: see `Evidence.precision`.
 
-    The `given` rules come first, unless the pages refute them.
+    The `given` rules come first, unless the pages refute them. No rule in `refuted` is found.
 
     >>> pages = [Page(f"https://a.example/{n // 2}?sid={n}", n // 2) for n in range(40)]
     >>> [proven.rule.arguments for proven in mine(pages).proven]
@@ -121,20 +120,20 @@ def mine(
         forms.add(page)
     before = len(forms)
     proven: list[Proven] = []
-    for rule in given:
+    for rule, earlier in given:
         evidence = forms.evidence(rule)
         if evidence is not None:
             forms.apply(evidence)
-            proven.append(Proven(rule, evidence))
-    refuted: set[Rule] = set()
-    while rules := forms.proposals(refuted):
+            proven.append(Proven(rule, evidence if evidence.support else earlier))
+    wrong = set(refuted)
+    while rules := forms.proposals(wrong):
         for rule in rules:
             evidence = forms.evidence(rule)
             if evidence is not None and _is_proven(rule, evidence, min_support, min_precision):
                 forms.apply(evidence)
                 proven.append(Proven(rule, evidence))
             else:
-                refuted.add(rule)
+                wrong.add(rule)
     saved = before - len(forms)
     return Mined(proven, before, before - forms.page_count, saved, forms.passed_over)
 
@@ -285,11 +284,7 @@ def _are_same(some: _Judged, others: _Judged) -> bool | None:
 
 
 def _taken_out(form: Form, rule: Rule) -> object:
-    """Return the variable parts that a rule takes out of a form."""
-    if rule.kind == "place":
-        return form.segments[len(rule.arguments)]
-    if rule.kind == "labelled":
-        return form.segments[form.segments.index(rule.arguments[0]) + 1]
+    """Return the parameters that a rule takes out of a form."""
     names = rule.arguments[2:] if rule.kind == "where" else rule.arguments
     return tuple(each for each in form.parameters if each[0] in names)
 
@@ -343,15 +338,10 @@ def _of_paths(origin: str, one: Sequence[str], other: Sequence[str]) -> Iterator
     if len(here) == 1 and not there:
         if here[0]:
             yield Rule(origin, "segment", (here[0],))
-            yield Rule(origin, "place", tuple(one[:begin]))
         elif not end:
             yield Rule(origin, "slash")
-    elif len(here) == 2 and not there:
-        yield Rule(origin, "labelled", (here[0],))
     elif len(here) == len(there) == 1:
-        if end:
-            yield Rule(origin, "place", tuple(one[:begin]))
-        else:
+        if not end:
             yield from _of_last(origin, here[0], there[0])
         yield from _of_path_parameters(origin, here[0], there[0])
 
@@ -363,16 +353,11 @@ def _of_last(origin: str, here: str, there: str) -> Iterator[Rule]:
         yield Rule(origin, "last", (here, there))
         return
     begin = _same_at_start(here, there)
-    end = _same_at_start(here[::-1], there[::-1])
     # Words change as a whole: the endings of "7.html" and "7.htm" are ".html" and ".htm".
     while begin > 0 and here[begin].isalnum():
         begin -= 1
-    while end > 0 and here[-end - 1].isalnum():
-        end -= 1
     if begin:
         yield Rule(origin, "ending", (here[begin:], there[begin:]))
-    if end:
-        yield Rule(origin, "beginning", (here[:-end], there[:-end]))
 
 
 def _of_path_parameters(origin: str, here: str, there: str) -> Iterator[Rule]:

@@ -2,24 +2,21 @@
 
 from collections.abc import Iterator
 
-from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.sketch import jaccard
 from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep.results import Recorded
 from dedup_filter.urls.mining import ALIKE, Page
 
 
-def judged_pages(recorded: Recorded) -> Iterator[Page]:
+def judged_pages(recorded: Recorded, most: int | None = None) -> Iterator[Page]:
     """Yield the pages of an index that have a URL, each with the number of the page it repeats.
+
+    Only the `most` pages that were recorded last are read; None: all.
 
     A new page also repeats an earlier page like it if one of them names the other as its canonical
     page, or both name the same URL. Cost: two passes over the records, 20 us a page.
-
-    Raises:
-        DedupError: no page in the index repeats another, so it proves no rules. A shared index
-            does not record dropped pages.
     """
-    numbers = recorded.entries.pages.tolist()
+    numbers = recorded.entries.pages.tolist()[-(most or 0) :]
     named = {record.canonical_key for record in recorded.records(numbers)} - {None}
     named_at: dict[int | None, tuple[int, bytes]] = {}
     """For each URL named as canonical: number and sketch of its page, or of a page naming it."""
@@ -41,5 +38,3 @@ def judged_pages(recorded: Recorded) -> Iterator[Page]:
         if record.url:
             same = original_of.get(record.page, record.page)
             yield Page(record.url, same, record.first_crawl, record.crawl)
-    if not original_of:
-        raise DedupError("no page in the index repeats another, so its URLs prove no rules")

@@ -7,11 +7,8 @@
                     names             also has `name=value`; if `name` is "": if its path is `value`
     path_parameter  name              ";name=..." behind a segment of the path
     segment         text              segments of the path with this text
-    labelled        text              the first segment of the path with this text, and the next
-    place           segments before   the segment that follows these at the beginning of the path
     slash                             a slash at the end of the path
     last            old, new          the last segment: "index.html" and ""
-    beginning       old, new          the beginning of the last segment
     ending          old, new          the end of the last segment
     letter_case                       capitals in the path
     origin          origin            scheme and host
@@ -24,7 +21,6 @@ Cost: 5 us to make a form; .3 us for a rule that does not apply, 1 us for a rule
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from sys import intern
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -46,7 +42,6 @@ class Form(NamedTuple):
     """Of the query, sorted by name; each value with its "="."""
 
 
-@lru_cache(maxsize=16)  # in a crawl, rules and traps need the form of the same URL
 def form_of(url: str) -> Form | None:
     """Return the form of a URL; None: it is too long, has too many parts, or is not a page's.
 
@@ -154,20 +149,6 @@ def _segment(form: Form, text: str) -> Form:
     return _with_path(form, *(segment for segment in form.segments if segment != text))
 
 
-def _labelled(form: Form, text: str) -> Form:
-    if text not in form.segments[:-2]:
-        return form
-    at = form.segments.index(text)
-    return _with_path(form, *form.segments[:at], *form.segments[at + 2 :])
-
-
-def _place(form: Form, *before: str) -> Form:
-    at = len(before)
-    if len(form.segments) <= at + 1 or form.segments[:at] != before:
-        return form
-    return _with_path(form, *form.segments[:at], *form.segments[at + 1 :])
-
-
 def _slash(form: Form) -> Form:
     is_one = len(form.segments) > 1 and not form.segments[-1]
     return _with_path(form, *form.segments[:-1]) if is_one else form
@@ -176,11 +157,6 @@ def _slash(form: Form) -> Form:
 def _last(form: Form, old: str, new: str) -> Form:
     *before, last = form.segments
     return _with_path(form, *before, new) if last == old else form
-
-
-def _beginning(form: Form, old: str, new: str) -> Form:
-    *before, last = form.segments
-    return _with_path(form, *before, new + last[len(old) :]) if last.startswith(old) else form
 
 
 def _ending(form: Form, old: str, new: str) -> Form:
@@ -223,11 +199,8 @@ _KINDS: Mapping[str, _Kind] = {
     ),
     "path_parameter": _Kind(_path_parameter, 1, 1, "without ;{0}=... in the path"),
     "segment": _Kind(_segment, 1, 1, "without /{0}"),
-    "labelled": _Kind(_labelled, 1, 1, "without /{0}/..."),
-    "place": _Kind(_place, 0, MOST_PARTS, "without the segment after /{0}", joint="/"),
     "slash": _Kind(_slash, 0, 0, "without a slash at the end"),
     "last": _Kind(_last, 2, 2, "with /{1} in place of /{0} at the end"),
-    "beginning": _Kind(_beginning, 2, 2, "with {1} in place of {0} where the last segment begins"),
     "ending": _Kind(_ending, 2, 2, "with {1} in place of {0} at the end"),
     "letter_case": _Kind(_letter_case, 0, 0, "in small letters"),
     "origin": _Kind(_origin, 1, 1, "at {0}"),

@@ -1,9 +1,7 @@
 """Proven rules <-> a file in the format of duplicate-url-discarder, a Scrapy add-on.
 
-The file is a list of JSON objects. The add-on reads `order`, `urlPattern`, `processor` and `args`
-of each; it ignores `rule` and `evidence`, which this package reads. A rule of kind "parameters"
-uses the add-on's own processor `queryRemoval`; other rules use the processor `dedupFilter`, which
-`urls/discarder.py` adds.
+The file is a list of JSON objects. The add-on reads `order`, `urlPattern`, `processor` and `args`;
+this package reads `args` and `evidence`. The processor is in `urls/discarder.py`.
 
 The add-on looks up the rules of a URL as it is requested. So the pattern of a rule also names the
 origins that earlier rules change into its origin.
@@ -23,7 +21,6 @@ from dedup_filter.urls.rule import Rule
 IN_FOLDER = "url_rules.json"
 """The file with the rules of its crawls, in the folder of an index or of a job."""
 PROCESSOR = "dedupFilter"
-"""The processor of rules for which the add-on has no processor."""
 _FIRST = 1_000
 """The priority of the first rule; the add-on applies rules of high priority first."""
 
@@ -49,17 +46,15 @@ def as_objects(proven: Iterable[Proven]) -> list[dict[str, Any]]:
         taken_for = {rule.origin, *origins.get(rule.origin, ())}
         if rule.kind == "origin":
             origins.setdefault(rule.arguments[0], set()).update(taken_for)
-        is_theirs = rule.kind == "parameters" and len(taken_for) == 1
+        urls = sorted(f"{origin}/" for origin in taken_for)
         objects.append(
             {
                 "order": order,
-                "urlPattern": {**_pattern(taken_for), "priority": max(_FIRST - order, 1)},
-                "processor": "queryRemoval" if is_theirs else PROCESSOR,
-                "args": [*rule.arguments] if is_theirs else [*_flat(rule)],
-                "rule": {**rule._asdict(), "arguments": [*rule.arguments]},
+                "urlPattern": {"include": urls, "priority": max(_FIRST - order, 1)},
+                "processor": PROCESSOR,
+                "args": [rule.origin, rule.kind, *rule.arguments],
                 "evidence": {
                     "support": evidence.support,
-                    "unconfirmed": evidence.unconfirmed,
                     "precision": round(evidence.precision, 4),
                     "examples": evidence.examples,
                 },
@@ -90,42 +85,23 @@ def _text_of(path: Path) -> str:
     return path.read_text("utf-8")
 
 
-def _flat(rule: Rule) -> list[str]:
-    return [rule.origin, rule.kind, *rule.arguments]
-
-
-def _pattern(origins: set[str]) -> dict[str, list[str]]:
-    """Match the URLs of some origins; the add-on itself ignores "www." before a host."""
-    pattern = {"include": sorted(f"{origin}/" for origin in origins)}
-    with_www = (_with_www(origin) for origin in origins)
-    if others := sorted(f"{origin}/" for origin in with_www if origin not in origins):
-        pattern["exclude"] = others
-    return pattern
-
-
-def _with_www(origin: str) -> str:
-    parts = urlsplit(origin)
-    return f"{parts.scheme}://www.{parts.netloc}"
-
-
 def _proven(value: object, where: str) -> Proven:
     try:
-        given, evidence = value["rule"], value["evidence"]  # type: ignore[index] # TypeError: see below
-        rule = Rule(given["origin"], given["kind"], tuple(given["arguments"]))
+        evidence = value["evidence"]  # type: ignore[index] # TypeError: see below
+        origin, kind, *arguments = value["args"]  # type: ignore[index]
         support = int(evidence["support"])
-        unconfirmed = int(evidence.get("unconfirmed", 0))
         examples = [(str(one), str(other)) for one, other in evidence["examples"]]
-        are_listed = isinstance(given["arguments"], list)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise ConfigError(
-            f"{where} is not as dedup-filter writes it: an object with rule (origin, kind, "
+            f"{where} is not as dedup-filter writes it: an object with args (origin, kind, "
             "arguments) and evidence (support, examples)"
         ) from None
-    if not (are_listed and rule.is_well_formed):
+    rule = Rule(origin, kind, tuple(arguments))
+    if not rule.is_well_formed:
         raise ConfigError(f"{where} has no known kind with its arguments")
     parts = urlsplit(rule.origin)
     if not (parts.scheme and parts.netloc and rule.origin == f"{parts.scheme}://{parts.netloc}"):
         raise ConfigError(f"{where} has no origin such as https://example.com")
-    if support < 0 or unconfirmed < 0:
+    if support < 0:
         raise ConfigError(f"{where} has evidence below 0")
-    return Proven(rule, Evidence(support, examples, unconfirmed))
+    return Proven(rule, Evidence(support, examples))

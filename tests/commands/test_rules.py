@@ -34,7 +34,7 @@ def test_rules_are_told_and_written(crawled, tmp_path):
         f"    {SITE}/story/0",
     ]
     (rule,) = json.loads(path.read_text())
-    assert (rule["processor"], rule["args"]) == ("queryRemoval", ["sid"])
+    assert (rule["processor"], rule["args"]) == ("dedupFilter", [SITE, "parameters", "sid"])
     (found,) = lines("rules", crawled, "--json")
     assert found["rules"] == [rule]
     assert (found["saved"], found["urls"]) == (15, 45)

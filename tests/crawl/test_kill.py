@@ -7,6 +7,7 @@ was told. What a later pipeline writes into `kept.log` stands for a database: it
 The seed is printed; DEDUP_KILL_SEED repeats a run, as far as two processes can be repeated.
 """
 
+import json
 import os
 import random
 import shutil
@@ -147,9 +148,7 @@ class Job:
         if not (self.index / "pages.sqlite3").exists():
             assert not self.finished()
             return
-        name = self.folder / "job" / "dedup_filter.crawl"
-        crawl = name.read_text() if name.exists() else None
-        with NearDuplicateFilter.open(str(self.index), crawl=crawl) as pages:
+        with NearDuplicateFilter.open(str(self.index)) as pages:
             pages.check()
         recorded = records(self.index)
         assert not [each for each in recorded if each.is_pending]
@@ -217,3 +216,28 @@ def test_killed_crawl_is_resumed_as_if_nothing_had_been(new_job, turn, most):
     assert done.exit_code == 0, done.log
     assert job.is_finished
     job.check_at_the_end()
+
+
+def test_items_that_died_in_an_unwritten_feed_are_kept_when_their_pages_come_again(
+    project, site, paragraphs
+):
+    """Scrapy forgets the requests of a killed job, and makes them again."""
+    pages = 40
+    for number in range(pages):
+        site.add(f"/{number}", paragraphs(number - number % 4 // 3, edits=int(number % 4 == 3)))
+    originals = {f"{site.url}/{number}" for number in range(pages) if number % 4 != 3}
+    project.spider()
+    process = project.begin(*site.urls(), JOBDIR="job")
+    with site.gate(f"/{pages - 1}").when_reached():
+        process.kill()
+        assert not (project.folder / "job" / "dedup_filter.crawl").exists()
+        *written, _ = process.end().feed.split("\n")  # the last line may be cut
+    before = {json.loads(line)["url"] for line in written}
+    recorded = {each.url for each in records(project.folder / "job/dedup_index") if each.is_kept}
+    assert len(recorded - before) > 10, "no item was lost with the process"
+
+    done = project.crawl(*site.urls(), JOBDIR="job")
+    assert done.exit_code == 0, done.log
+    assert before | set(done.urls) == originals
+    assert len(done.urls) == len(set(done.urls))
+    assert done.stats["dedup/revisits"] == len(recorded)

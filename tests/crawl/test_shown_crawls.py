@@ -127,7 +127,7 @@ def test_each_message_of_a_trouble_is_brought_about_here():
     ("trouble", "settings"),
     [
         ("Too many are dropped", [""]),
-        ("Many are unjudged", [" -s DEDUP_TEXT_FIELDS=body", " -s DEDUP_HTML_FIELD=title"]),
+        ("Many are unjudged", [" -s DEDUP_TEXT_FIELDS=body"]),
     ],
 )
 def test_troubles_of_a_crawl_are_told_as_they_are_shown(beginner, trouble, settings):

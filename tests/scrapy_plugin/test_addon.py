@@ -16,7 +16,6 @@ from dedup_filter.scrapy_plugin.pipeline import (
     NearDuplicateMiddleware,
     NearDuplicatePipeline,
     SettingsError,
-    crawl_name,
 )
 
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
@@ -98,12 +97,12 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
     crawler = Crawler(Addon(), DEDUP_ON_ERROR="close")
     crawler.engine = Mock(spec=[method])
     pipeline = NearDuplicatePipeline.from_crawler(crawler)
-    Addon.judge_of(crawler).pages.close()
+    Addon.of(crawler).judge.pages.close()
 
     async def crawl():
         for _ in range(2):
             await pipeline.process_item({"html": "<html>"})
-        await Addon.judge_of(crawler).finish()
+        await Addon.of(crawler).judge.finish()
 
     asyncio.run(crawl())
 
@@ -111,25 +110,12 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
     assert crawler.stats["dedup/unjudged/error"] == crawler.stats["dedup/pages"] == 2
 
 
-@pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl"])
-def test_crawl_of_a_job_is_named_once_whatever_a_crash_has_left(tmp_path, left_over):
-    folder = tmp_path / "jobs" / "one"
-    if left_over:
-        folder.mkdir(parents=True)
-        (folder / left_over).touch()
-
-    name = crawl_name(str(folder))
-
-    assert crawl_name(str(folder)) == name != crawl_name(str(tmp_path))
-    assert [path.name for path in folder.iterdir()] == ["dedup_filter.crawl"]
-
-
-def test_name_of_a_crawl_that_cannot_be_read_is_told(tmp_path):
+def test_a_name_of_a_crawl_that_cannot_be_read_is_an_error(tmp_path):
     path = tmp_path / "dedup_filter.crawl"
     path.write_bytes(b"\xff\xfe")
 
     with pytest.raises(StoreError, match=str(path)):
-        crawl_name(str(tmp_path))
+        Addon.of(Crawler(Addon(), JOBDIR=str(tmp_path)))
 
 
 def test_index_that_cannot_be_opened_is_told_of_by_the_setting(tmp_path, is_command):
@@ -137,6 +123,6 @@ def test_index_that_cannot_be_opened_is_told_of_by_the_setting(tmp_path, is_comm
     (tmp_path / "notes.txt").write_text("mine")
 
     with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
-        Addon.judge_of(Crawler(Addon(), DEDUP_INDEX=str(tmp_path)))
+        Addon.of(Crawler(Addon(), DEDUP_INDEX=str(tmp_path)))
 
     assert isinstance(caught.value, SystemExit) is is_command

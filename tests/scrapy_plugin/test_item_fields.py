@@ -69,13 +69,6 @@ def warnings(make_crawl, caplog):
             "'hmtl' (DEDUP_HTML_FIELD), 'about' (DEDUP_TEXT_FIELDS)",
             "'name'",
         ),
-        (
-            {"DEDUP_TEXT_FIELDS": "a", "DEDUP_TITLE_FIELD": "b"},
-            {"a": "text", "b": 5},
-            "wrong_type",
-            "'a' (DEDUP_TEXT_FIELDS), 'b' (DEDUP_TITLE_FIELD)",
-            "'a', 'b'",
-        ),
         ({"DEDUP_HTML_FIELD": "a"}, {"a": 5}, "wrong_type", "'a' (DEDUP_HTML_FIELD)", "'a'"),
         ({"DEDUP_HTML_FIELD": "a"}, {"\n": 5}, "no_field", "'a' (DEDUP_HTML_FIELD)", r"'\n'"),
         ({"DEDUP_HTML_FIELD": "a"}, {}, "no_field", "'a' (DEDUP_HTML_FIELD)", "none"),
@@ -87,24 +80,6 @@ def test_fields_without_a_page_are_named_once(warnings, settings, item, reason, 
     item = type(item).__name__
     assert warning.startswith(NO_PAGE.format(item=item, reason=reason, looked=looked, there=there))
     assert found == [reason, reason]
-
-
-def test_a_field_for_html_without_a_tag_is_named_once(warnings, article):
-    items = [{"title": f"1 < 2 {article(n)}", "body": "<p>Hello"} for n in range(2)]
-    [warning], found = warnings({"DEDUP_HTML_FIELD": "title"}, *items)
-    assert warning.startswith("dict without a tag in 'title': DEDUP_HTML_FIELD is for ")
-    assert "DEDUP_TEXT_FIELDS" in warning
-    assert found == ["new", "new"]
-
-
-def test_a_title_that_is_missing_is_told_once(warnings, article):
-    settings = {"DEDUP_TEXT_FIELDS": "text", "DEDUP_TITLE_FIELD": "head"}
-    items = [{"head": "A title", "text": article(0)}] + [{"text": article(n)} for n in (1, 2)]
-    told, found = warnings(settings, *items)
-    assert told == [
-        "dict without a title: looked for 'head' (DEDUP_TITLE_FIELD); its fields are 'text'"
-    ]
-    assert found == ["new"] * 3
 
 
 @pytest.mark.parametrize("html", ["", " ", "<p>Hello", "<p>Hello".encode("utf-16-be"), "</p>"])

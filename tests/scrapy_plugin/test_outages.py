@@ -104,18 +104,18 @@ def test_heart_of_the_crawl_beats_while_the_server_hangs(crawl, pages):
 
 
 def test_calls_are_made_in_one_thread_in_the_order_asked_for(crawl, pages):
-    calls, made, told = IndexCalls(pages, lambda seconds: None), [], []
+    calls, made, told = IndexCalls(pages, crawl.judge.stats), [], []
 
     def call(number):
         made.append((number, threading.current_thread().name))
 
     async def test():
-        calls.send(lambda: call(1), told.append)
-        asked = asyncio.ensure_future(calls.ask(lambda: call(2)))
+        calls._send(lambda: call(1), told.append)
+        asked = asyncio.ensure_future(calls._ask(lambda: call(2)))
         await asyncio.sleep(0)
-        calls.send(lambda: call(3), told.append)
+        calls._send(lambda: call(3), told.append)
         await asked
-        await calls.ask(lambda: call(4))
+        await calls._ask(lambda: call(4))
 
     crawl.run(test())
 

@@ -41,39 +41,6 @@ def followed(*items, claim_first=True):
     return page
 
 
-def test_one_item_that_passes_keeps_the_page():
-    page = followed(one := object(), other := object())
-    page.leave(one, has_passed=False)
-    assert page.judgement.fate == "pending"
-    page.leave(other, has_passed=True)
-    assert page.reported == ["kept"]
-
-
-def test_lost_items_release_the_page_when_its_response_is_over():
-    page = followed(one := object())
-    page.leave(one, has_passed=False)
-    assert page.reported == []
-    page.end()
-    assert page.reported == ["gone"]
-
-
-def test_a_response_that_gives_only_links_keeps_its_page_unless_it_comes_again():
-    for has_failed, fate in ((False, "kept"), (True, "gone")):
-        page = followed()
-        page.end(has_failed=has_failed)
-        assert page.reported == [fate]
-
-
-def test_a_page_that_another_waits_for_is_released_when_an_item_is_lost_and_none_is_under_way():
-    page = followed(one := object(), other := object())
-    page.leave(one, has_passed=False)
-    assert page.fates.is_pending(PAGE), "an item is under way"
-    page.leave(other, has_passed=False)
-    assert page.reported == []
-    assert not page.fates.is_pending(PAGE)
-    assert page.reported == ["gone"]
-
-
 def test_a_page_that_another_waits_for_stays_pending_while_nothing_is_lost():
     page = followed()
     assert page.fates.is_pending(PAGE)
@@ -88,14 +55,6 @@ def test_an_item_without_a_response_stands_alone():
     page.fates.enter(page.items, item, page.judgement)
     page.leave(item, has_passed=False)
     assert page.reported == ["gone"]
-
-
-def test_as_many_replaced_items_as_are_open_have_passed():
-    page = followed(object(), object())
-    page.leave(object(), has_passed=True)
-    assert page.reported == []
-    page.leave(object(), has_passed=True)
-    assert page.reported == ["kept"]
 
 
 def test_the_end_of_a_crawl_releases_what_is_pending_and_final_states_stay():

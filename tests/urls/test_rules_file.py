@@ -49,7 +49,7 @@ def test_the_add_on_makes_equal_what_the_rules_do(proven, tmp_path, kind):
         ("", "holds no rules"),
         ("{}", "not a list"),
         ("[1]", "rule 0 is not as dedup-filter writes it"),
-        ('[{"rule": {}, "evidence": {}}]', r"rule \(origin, kind, "),
+        ('[{"args": [], "evidence": {}}]', r"args \(origin, kind, "),
         ("[" * 100_000, "holds no rules"),
         ("\xff", "holds no rules"),
     ],
@@ -63,24 +63,25 @@ def test_a_file_with_errors_is_refused_in_one_sentence(tmp_path, content, said):
 
 
 @pytest.mark.parametrize(
-    "rule",
+    "args",
     [
-        {"kind": "parameter"},
-        {"kind": ["value"]},
-        {"arguments": []},
-        {"arguments": [1]},
-        {"origin": None},
-        {"arguments": 7},
-        {"arguments": "sid"},
-        {"origin": "nonsense"},
-        {"origin": "https://a.example/"},
+        [SITE, "parameter", "sid"],
+        [SITE, ["value"], "sid"],
+        [SITE, "value"],
+        [SITE, "parameters", 1],
+        [None, "parameters", "sid"],
+        [SITE],
+        7,
+        "sid",
+        ["nonsense", "parameters", "sid"],
+        [f"{SITE}/", "parameters", "sid"],
     ],
 )
-def test_a_rule_that_was_changed_by_hand_is_refused(tmp_path, proven, rule):
+def test_a_rule_that_was_changed_by_hand_is_refused(tmp_path, proven, args):
     path = tmp_path / "rules.json"
     write_rules(path, proven)
     values = json.loads(path.read_text())
-    values[3]["rule"].update(rule)
+    values[3]["args"] = args
     path.write_text(json.dumps(values))
     with pytest.raises(ConfigError, match=r"rule 3 (is not as|has no) "):
         read_rules(path)

@@ -163,7 +163,6 @@ def _rule(proven: Proven) -> dict[str, Any]:
     return {
         "meaning": printable(rule.meaning, _LONGEST_NAME),
         "support": evidence.support,
-        "unconfirmed": evidence.unconfirmed,
         "example": [
             printable(url, _LONGEST_NAME) for pair in evidence.examples[:1] for url in pair
         ],

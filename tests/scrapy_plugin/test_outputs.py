@@ -10,7 +10,7 @@ from scrapy.http import Response
 
 from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.errors import ConfigError
-from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile
+from dedup_filter.scrapy_plugin.outputs import DuplicatesFile
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
 
 FULL = Path("/dev/full")

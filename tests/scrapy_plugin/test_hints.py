@@ -1,8 +1,7 @@
-"""Hints which elements kept near pages apart: whether they are true, few and bounded."""
+"""Hints which elements keep near pages from being dropped: they are true, few and bounded."""
 
 import random
 import re
-import tracemalloc
 
 import pytest
 from lxml import html as lxml_html
@@ -11,14 +10,8 @@ from made_text import prose
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.model import MissingLine
 from dedup_filter.review.explanation.ignorable import ignorable
-from dedup_filter.scrapy_plugin import kept_apart
-from dedup_filter.scrapy_plugin.kept_apart import (
-    MANY,
-    MOST_FOUND,
-    MOST_HINTS,
-    MOST_OF_HOST,
-    KeptApart,
-)
+from dedup_filter.scrapy_plugin import hints as hints_module
+from dedup_filter.scrapy_plugin.hints import MANY, MOST_HINTS, MOST_OF_HOST, Hints
 from dedup_filter.text.page_fields import PageText
 
 TEXT = prose(1)
@@ -35,13 +28,8 @@ def see(counts, host, line, around='<p class="views">{}</p>'):
     counts.see(f"http://{host}/", (MissingLine(line),), page)
 
 
-def name(number):
-    """Letters that stand for a number."""
-    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
-
-
 def hints(counts):
-    return [told(hint) for hint in counts.hints()]
+    return [told(hint) for hint in counts.messages()]
 
 
 MENU = "<nav><a href=/>The Paper</a> <a href=/a>Sports</a></nav>"
@@ -96,7 +84,7 @@ def without(page, selector):
 
 def of_site(pages):
     """See the pages of a site; return what was counted, and which pages each selector is of."""
-    counts, about = KeptApart(), {}
+    counts, about = Hints(), {}
     with NearDuplicateFilter.open() as index:
         for url, page in pages.items():
             refused = index.see(url, html=page).refused
@@ -118,7 +106,7 @@ def kept_without(pages, about, selector):
 
 def test_pages_that_hints_are_about_are_dropped_without_their_elements(monkeypatch):
     """Nearly all: what is frame, and the main text of a page, changes with an element."""
-    monkeypatch.setattr(kept_apart, "MANY", 2)
+    monkeypatch.setattr(hints_module, "MANY", 2)
     sites_with_hints = counted = kept = 0
     for seed in range(60):
         pages = site(random.Random(seed))
@@ -132,20 +120,6 @@ def test_pages_that_hints_are_about_are_dropped_without_their_elements(monkeypat
     assert sites_with_hints > 15
     assert counted > 100
     assert kept <= 0.05 * counted
-
-
-@pytest.mark.parametrize("kinds", [["line"], ["id"], ["clock"], ["around"], ["line", "clock"]])
-@pytest.mark.parametrize("menu", ["", MENU])
-@pytest.mark.parametrize("words", [60, 150])
-def test_all_are_where_nothing_else_differs(kinds, menu, words):
-    pages = {}
-    for number in range(30):
-        parts = [VOLATILE[kind].replace("{}", str(1_000 + 7 * number)) for kind in kinds]
-        pages[f"http://a/{number}"] = article(number % 5, words, *parts, menu=menu)
-    counts, about = of_site(pages)
-    [(number, _, selector)] = hints(counts)
-    assert number == len(about[selector]) == 25
-    assert kept_without(pages, about[selector], selector) == []
 
 
 @pytest.mark.parametrize(
@@ -174,10 +148,10 @@ def test_a_hint_names_the_elements_that_differ(kinds, selector):
 
 
 def test_the_hint():
-    counts = KeptApart()
+    counts = Hints()
     for number in range(1_000, 1_212):
         see(counts, "news.example", f"Read {number} times")
-    [hint] = counts.hints()
+    [hint] = counts.messages()
     assert hint == (
         """212 near pages of news.example differ only in <p class="views"> ('Read 1000 times'): """
         'unless that is content, DEDUP_IGNORE = ".views" would drop them'
@@ -185,7 +159,7 @@ def test_the_hint():
 
 
 def test_a_hint_needs_many_pages_with_one_line():
-    counts = KeptApart()
+    counts = Hints()
     for number in range(MANY - 1):
         see(counts, "a", f"Read {number:,} times")
     assert hints(counts) == []
@@ -198,7 +172,7 @@ def test_a_hint_needs_many_pages_with_one_line():
 
 
 def test_hints_are_few_the_largest_first_and_each_is_given_once():
-    counts = KeptApart()
+    counts = Hints()
     for host, pages in zip("abcdefg", (11, 17, 12, 16, 13, 15, 14), strict=True):
         for number in range(pages):
             see(counts, host, f"Read {number} times")
@@ -211,48 +185,18 @@ def test_hints_are_few_the_largest_first_and_each_is_given_once():
 
 @pytest.mark.parametrize("url", ["", "doc-17", "http://[1/", f"http://{'a' * 300}/"])
 def test_pages_that_no_host_has_are_not_counted(url):
-    counts, page = KeptApart(), PageText(html=f"<p>{TEXT}<p class=views>Read")
+    counts, page = Hints(), PageText(html=f"<p>{TEXT}<p class=views>Read")
     for _ in range(MANY):
         counts.see(url, (MissingLine("Read"),), page)
-    assert (len(counts), counts.hints()) == (int(not url), [] if url else counts.hints())
-
-
-def test_hosts_without_number_take_bounded_memory(monkeypatch):
-    """The first of 10,000 keeps its hint."""
-    monkeypatch.setattr(kept_apart, "MOST_HOSTS", 200)
-    counts = KeptApart()
-    for number in range(MANY):
-        see(counts, "first", f"Read {number} times")
-    sizes = []
-    tracemalloc.start()
-    for number in range(2_000):
-        see(counts, f"host{number}", f"line{number}")
-        if number in (500, 1_999):
-            sizes.append(tracemalloc.get_traced_memory()[0])
-    tracemalloc.stop()
-    for number in range(2_000, 10_000):
-        see(counts, f"host{number}", f"line{number}")
-    assert len(counts) == 200
-    assert sizes[1] < 1.2 * sizes[0]
-    assert hints(counts) == [(MANY, "first", ".views")]
-
-
-def test_lines_without_number_do_not_hide_one_that_comes_again(monkeypatch):
-    counts = KeptApart()
-    monkeypatch.setattr(kept_apart, "MOST_OF_HOST", 10_000)
-    for number in range(5_000):
-        see(counts, "a", f"Read {number}" if number % 5 == 0 else f"word {name(number)}")
-        see(counts, "b", name(number))
-    assert hints(counts)[0] == (1_000, "a", ".views")
-    assert all(len(host.found) <= MOST_FOUND for host in counts._hosts.values())
+    assert len(counts.messages()) == int(not url)
 
 
 def test_looks_are_bounded(monkeypatch):
     looks = []
-    found = kept_apart.ignorable
-    monkeypatch.setattr(kept_apart, "ignorable", lambda *each: looks.append(1) or found(*each))
-    monkeypatch.setattr(kept_apart, "MOST_OF_CRAWL", 2 * MOST_OF_HOST + 500)
-    counts = KeptApart()
+    found = hints_module.ignorable
+    monkeypatch.setattr(hints_module, "ignorable", lambda *each: looks.append(1) or found(*each))
+    monkeypatch.setattr(hints_module, "MOST_OF_CRAWL", 2 * MOST_OF_HOST + 500)
+    counts = Hints()
     for host, wanted in (("a", 1), ("b", 2), ("c", 2.5)):
         for number in range(MOST_OF_HOST + 20):
             see(counts, host, f"Read {number}")
