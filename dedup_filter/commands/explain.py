@@ -1,7 +1,7 @@
 """`dedup-filter explain`: a page -> the text that is judged, the text left out, and the rules."""
 
 from collections import defaultdict
-from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import click
@@ -9,13 +9,16 @@ import click
 from dedup_filter.commands import folders, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import TEXTS, entry, head, paragraph
+from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import as_hex
-from dedup_filter.review.explanation.excluded_text import ExcludedText
-from dedup_filter.review.explanation.explain import Explanation, explain
+from dedup_filter.review.explanation.excluded_text import ExcludedText, excluded_text
+from dedup_filter.review.explanation.explained_page import ExplainedPage
+from dedup_filter.review.explanation.named_features import Simhash, advertisements, simhash_of
+from dedup_filter.review.explanation.named_page import NamedPage, explain
+from dedup_filter.store.records import PageRecord
 from dedup_filter.upkeep import index_at
-from dedup_filter.wording import counted, printable
+from dedup_filter.wording import as_time, counted, printable
 
-_TOP = 20
 _LONGEST_NAME = 70
 _RULES = {
     "ignored": "left out by selectors of ignore",
@@ -65,138 +68,208 @@ _REASONS = {
     shell_complete=folders,
     help="An index: use its frame of the page's host, or its record of the page.",
 )
-@click.option(
-    "--top",
-    type=click.IntRange(0),
-    default=_TOP,
-    show_default=True,
-    metavar="N",
-    help="Number of features to write, largest weight first. (--json: all)",
-)
+@click.option("--bits", is_flag=True, help="Also the features of the fingerprint, and its tallies.")
 @filter_option
 @json_option
 def explain_command(
-    page: str, url: str, index: str | None, top: int, options: dict[str, Any], *, as_json: bool
+    page: str, url: str, index: str | None, bits: bool, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Show which text of PAGE would be judged, which is left out, and by which rule.
 
-    PAGE is a URL, the path of a file, or standard input (-). The page is judged as if it came
-    now: without --index nothing is known of its host. Each word of the page is either in the text
-    kept or in the text left out.
+    PAGE is a URL, the path of a file, or standard input (-). Without --index nothing is known of
+    its host. Each word of the page is either in the text kept or in the text left out. Phrases are
+    taken for advertisements if they have hardly any function words around them.
 
-    With --index the options of its crawls are used, and the frame of the page's host is known. A
-    URL that is in the index is not fetched: its record is shown. A record has the page's text only
-    if it was kept (DEDUP_KEEP_TEXT), and never the parts that were not read.
+    With --index the options of its crawls are used, and the frame of the page's host is known;
+    blocks of the page itself are not counted. A URL that is in the index is not fetched: its record
+    is shown. A record has the page's text only if it was kept (DEDUP_KEEP_TEXT), and never the
+    parts that were not read.
 
-    The output also has the phrases taken for advertisements, as they have hardly any function
-    words around them; the features of the fingerprint with their weights; and the tally of each of
-    its 64 bits: the sum of these weights, added if the hash of a feature has a 1, else subtracted.
+    With --bits: each feature of the fingerprint with its weight, and the tally of each of the 64
+    bits: the sum of these weights, added if the hash of a feature has a 1, else subtracted.
 
     \b
     Exit codes: 0 done, 2 the page or the index cannot be read.
     """  # noqa: D301 - click must see the character
     found = explain(page, url, options, None if index is None else index_at(index))
+    explained = found.explained
+    simhash = None
+    if bits and explained is not None and explained.profile.texts:
+        document, known_by = explained.texts.document, explained.analysed.known_by
+        simhash = simhash_of(document, known_by, explained.config)
     if as_json:
-        write_lines([_as_object(found)])
+        write_lines([_as_object(found, simhash)])
     else:
-        _write(found, top)
+        _write(found, simhash)
 
 
-def _as_object(found: Explanation) -> dict[str, Any]:
-    values = asdict(found)
-    values["texts"] = [
-        text | {"fingerprint": as_hex(text["fingerprint"])} for text in values["texts"]
-    ]
-    values["left_out"] = (
-        None if found.left_out is None else [each._asdict() for each in found.left_out]
-    )
-    values["features"] = [feature._asdict() for feature in found.features]
-    values["words"] = found.words
-    values["fingerprint_hex"] = as_hex(found.fingerprint)
-    return values
+def _as_object(found: NamedPage, simhash: Simhash | None) -> dict[str, Any]:
+    page, record = found.explained, found.measures
+    values: dict[str, Any] = {
+        "name": found.name,
+        "url": found.url,
+        "reason": found.reason,
+        "recorded": _recorded(found),
+    }
+    if record is not None:
+        values |= {
+            "language": record.language,
+            "h1": record.h1,
+            "title": record.title,
+            "host": record.host,
+            "text": found.kept.text if page is None else page.text,
+            "fingerprint": as_hex(record.fingerprint),
+            "digest": record.digest.hex(),
+        }
+    return values | _object_of_page(page) | _object_of_bits(simhash)
 
 
-def _write(found: Explanation, top: int) -> None:
+def _object_of_page(page: ExplainedPage | None) -> dict[str, Any]:
+    if page is None:
+        return {"left_out": None}
+    profile, left_out = page.profile, excluded_text(page)
+    return {
+        "language_by": page.analysed.all.words.language_by,
+        "declared_language": page.texts.document.language,
+        "selected": profile.selected,
+        "headline": profile.headline.parts(profile.around.times_shown),
+        "host_pages": page.context.host.pages,
+        "is_frame_known": profile.around.is_frame_known,
+        "texts": [
+            each._asdict() | {"fingerprint": as_hex(each.fingerprint)} for each in page.judged_texts
+        ],
+        "left_out": [each._asdict() for each in left_out],
+        "words": {"kept": page.analysed.known_by.words.count, **_words_of_rules(left_out)},
+        "unread_words": profile.unread_words if isfinite(profile.unread_words) else None,
+        "shingles": profile.shingles,
+        "shingles_left_out": profile.shingles_without_stopword,
+        "advertisements": advertisements(page.analysed.known_by),
+        "are_sentences": consists_of_sentences(page.analysed.known_by),
+    }
+
+
+def _object_of_bits(simhash: Simhash | None) -> dict[str, Any]:
+    if simhash is None:
+        return {}
+    features = [feature._asdict() for feature in simhash.features]
+    return {"features": features, "tallies": simhash.tallies}
+
+
+def _words_of_rules(left_out: list[ExcludedText]) -> dict[str, float]:
+    words = defaultdict[str, float](float)
+    for each in left_out:
+        words[each.rule] += each.words
+    return {rule: round(count, 2) for rule, count in words.items()}
+
+
+def _recorded(found: NamedPage) -> dict[str, Any] | None:
+    record = found.record
+    if record is None:
+        return None
+    return {
+        "outcome": record.outcome,
+        "reason": record.reason,
+        "original": found.kept.url_of_original,
+        "distance": record.distance,
+        "similarity": record.similarity,
+        "fingerprint": as_hex(record.fingerprint),
+        "first_seen": as_time(record.first_seen),
+        "last_seen": as_time(record.last_seen),
+    }
+
+
+def _write(found: NamedPage, simhash: Simhash | None) -> None:
+    page, record = found.explained, found.measures
     entry("page", found.name if found.url in ("", found.name) else f"{found.name} ({found.url})")
     if found.reason is not None:
         entry("unjudged", f"{found.reason}: {_REASONS.get(found.reason, 'see the settings')}")
-    if found.recorded is not None:
-        shown = {**found.recorded, "fingerprint": as_hex(found.recorded["fingerprint"])}
-        parts = [f"{name} {value}" for name, value in shown.items() if value is not None]
-        if found.fingerprint != found.recorded["fingerprint"]:
+    if (recorded := _recorded(found)) is not None and record is not None:
+        parts = [f"{name} {value}" for name, value in recorded.items() if value is not None]
+        if as_hex(record.fingerprint) != recorded["fingerprint"]:
             parts.append("judged now it gets another one (below), as more of its host is known")
         entry("recorded", ", ".join(parts))
-    if not found.digest:
+    if record is None:
         return
-    _write_page(found)
-    if found.text is None:
+    if page is None:
+        _write_record(record, found.kept.text)
+        return
+    _write_page(page)
+    head(f"TEXT KEPT ({counted(page.analysed.known_by.words.count, 'word')})")
+    for block in page.text.split("\n"):
+        paragraph(block)
+    _write_left_out(excluded_text(page))
+    _write_advertisements(page)
+    if simhash is not None:
+        _write_bits(simhash)
+
+
+def _write_record(record: PageRecord, text: str | None) -> None:
+    entry("headline", f"h1: {record.h1 or 'none'}; title: {record.title or 'none'}")
+    entry("text", f"{counted(record.words, 'word')}, language {record.language or 'unknown'}")
+    if text is None:
         head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
-    else:
-        head(f"TEXT KEPT ({counted(found.words['kept'], 'word')})")
-        for block in found.text.split("\n"):
-            paragraph(block)
-    _write_left_out(found)
-    if found.shingles is not None:
-        _write_advertisements(found)
-    _write_fingerprint(found, top)
+        return
+    head("TEXT KEPT; what was left out is not recorded")
+    for block in text.split("\n"):
+        paragraph(block)
 
 
-def _write_page(found: Explanation) -> None:
-    how = f", {_LANGUAGE_BY[found.language_by]}" if found.language_by else ""
-    declared = f" (it declares {found.declared_language})" if found.declared_language else ""
-    entry("language", f"{found.language or 'unknown'}{how}{declared}")
-    if found.selected:
-        entry("selectors", "; ".join(_SELECTED[each] for each in found.selected))
-    parts = " | ".join(found.headline) or "none"
-    entry("headline", f"{parts} (h1: {found.h1 or 'none'}; title: {found.title or 'none'})")
-    if found.host:
-        frame = "its frame is known" if found.is_frame_known else "its frame is not known yet"
-        entry("host", f"{found.host}: {counted(found.host_pages, 'page')} kept, {frame}")
-    for text in found.texts:
+def _write_page(page: ExplainedPage) -> None:
+    profile, headline = page.profile, page.profile.headline
+    declared = page.texts.document.language
+    how = _LANGUAGE_BY[page.analysed.all.words.language_by]
+    also = f" (it declares {declared})" if declared else ""
+    entry("language", f"{profile.language or 'unknown'}, {how}{also}")
+    if profile.selected:
+        entry("selectors", "; ".join(_SELECTED[each] for each in profile.selected))
+    parts = " | ".join(headline.parts(profile.around.times_shown)) or "none"
+    entry("headline", f"{parts} (h1: {headline.h1 or 'none'}; title: {headline.title or 'none'})")
+    if page.place.host:
+        frame = "its frame is known" if profile.around.is_frame_known else "its frame is not known"
+        kept = counted(page.context.host.pages, "page")
+        entry("host", f"{page.place.host}: {kept} kept, {frame}")
+    for text in page.judged_texts:
         value = as_hex(text.fingerprint) or "nothing is looked up by it"
         entry("text", f"{text.name}: {counted(text.words, 'word')}, {value}")
-    if len(found.texts) > 1:
+    if len(page.judged_texts) > 1:
         entry("", TEXTS)
-    if found.unread_words:
-        entry("unread", f"{counted(found.unread_words, 'word')} in hidden parts and script data")
-    entry("digest", found.digest)
+    if profile.unread_words and isfinite(profile.unread_words):
+        words = counted(profile.unread_words, "word")
+        entry("unread", f"{words} in hidden parts and script data")
 
 
-def _write_left_out(found: Explanation) -> None:
-    if found.left_out is None:
-        head("LEFT OUT: not recorded")
-        return
+def _write_left_out(left_out: list[ExcludedText]) -> None:
     by_rule = defaultdict[str, list[ExcludedText]](list)
-    for each in found.left_out:
+    for each in left_out:
         by_rule[each.rule].append(each)
-    words = sum(each.words for each in found.left_out)
-    head(f"LEFT OUT ({counted(words, 'word')})")
+    words = _words_of_rules(left_out)
+    head(f"LEFT OUT ({counted(round(sum(words.values()), 2), 'word')})")
     for rule, members in by_rule.items():
-        paragraph(f"{_RULES[rule]} ({counted(found.words[rule], 'word')}):")
+        paragraph(f"{_RULES[rule]} ({counted(words[rule], 'word')}):")
         for each in members:
             span = "in the span" if each.is_in_span else ""
             notes = "; ".join(filter(None, (each.detail, span)))
             paragraph(f"{each.text} [{notes}]" if notes else each.text, 4)
 
 
-def _write_advertisements(found: Explanation) -> None:
-    share = f"{found.shingles_left_out:,} of {found.shingles:,} phrases"
-    effect = "" if found.are_sentences else "; as hardly any are in sentences, all words count"
+def _write_advertisements(page: ExplainedPage) -> None:
+    known_by, rows = page.analysed.known_by, advertisements(page.analysed.known_by)
+    if not rows:
+        return
+    share = f"{page.profile.shingles_without_stopword:,} of {page.profile.shingles:,} phrases"
+    is_used = not consists_of_sentences(known_by)
+    effect = "; as hardly any are in sentences, all words count" if is_used else ""
     head(f"TAKEN FOR ADVERTISEMENTS: {share} have too few function words around them{effect}")
-    for row in found.advertisements:
+    for row in rows:
         paragraph(row)
 
 
-def _write_fingerprint(found: Explanation, top: int) -> None:
-    if found.features:
-        shown = min(top, len(found.features))
-        head(f"FEATURES: {shown:,} of {len(found.features):,}, largest weight first")
-        for feature in found.features[:top]:
-            kind = "" if feature.kind == "text" else f" ({feature.kind})"
-            say(f"  {feature.weight:9.3f}  {printable(feature.name, _LONGEST_NAME)}{kind}")
-        head("TALLIES: the sum of weights, added or subtracted, for each bit")
-        for first in range(0, 64, 8):
-            row = "".join(f"{each:10.2f}" for each in found.tallies[first : first + 8])
-            say(f"  {63 - first:2} to {56 - first:2}{row}")
-    value = found.fingerprint
-    head(f"FINGERPRINT {'none' if value is None else f'{as_hex(value)} = {value}'}")
+def _write_bits(simhash: Simhash) -> None:
+    head(f"FEATURES of the fingerprint {as_hex(simhash.fingerprint)}, largest weight first")
+    for feature in simhash.features:
+        kind = "" if feature.kind == "text" else f" ({feature.kind})"
+        say(f"  {feature.weight:9.3f}  {printable(feature.name, _LONGEST_NAME)}{kind}")
+    head("TALLIES: the sum of weights, added or subtracted, for each bit")
+    for first in range(0, 64, 8):
+        row = "".join(f"{each:10.2f}" for each in simhash.tallies[first : first + 8])
+        say(f"  {63 - first:2} to {56 - first:2}{row}")

@@ -152,14 +152,19 @@ class RecordedPages:
     def context(self, url: str, shown: Shown, *, is_met_now: bool = False) -> HostContext:
         """Return the known frame of the host of a page, given the blocks that the page shows.
 
-        The counts leave out the page itself if it is recorded. With `is_met_now` they include it,
-        as in a crawl: a crawl cannot know which counts come from an earlier fetch of the page.
+        If the page is recorded, the counts leave out the page itself. While the frame of the host
+        is not known, this holds for a dropped page, too: its new blocks were counted. With
+        `is_met_now` they are included, as in a crawl, which cannot know which counts come from an
+        earlier fetch of the page.
         """
         host = Place.of(url).host
         if not (host and self.config.learn_frames):
             return no_context(shown)
-        own_count = not is_met_now and self.record_at(url) is not None
-        context = self._frames.context(host, shown, int(own_count))
+        record = None if is_met_now else self.latest_at(url)
+        is_counted = record is not None and (
+            record.is_kept or not self._frames.of(host).is_frame_known
+        )
+        context = self._frames.context(host, shown, int(is_counted))
         self._frames.shrink()
         return context
 

@@ -17,14 +17,15 @@ element, hidden, template, notice, data, data_read and markup. The other rules a
     links       the block is mostly links
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from lxml import etree
 
+from dedup_filter.fingerprints.own_texts import Contents
 from dedup_filter.model import Unjudged
-from dedup_filter.review.explanation.judged_page import Framed, JudgedPage
+from dedup_filter.review.explanation.explained_page import ExplainedPage
 from dedup_filter.text.account import Account, Piece, account
 from dedup_filter.text.blocks import Block, frame_name
 from dedup_filter.text.decode import parse
@@ -48,27 +49,28 @@ class ExcludedText(NamedTuple):
     the page is compared with another page of its host or site."""
 
 
-def excluded_text(judged: JudgedPage) -> list[ExcludedText]:
+def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
     """Return, in page order, all text of a page that is not in its stored text.
 
     Text that selectors leave out comes first. If an index has kept the page, only its blocks are
     known.
     """
-    framed = judged.framed
-    if framed is None:
+    page, contents = explained.page.content, explained.contents
+    if not isinstance(page, Page) or contents is None:
         return []
-    source = judged.source or PageText()
+    source = explained.source or PageText()
     html = source.html
     markup = markup_of(html, source.content_type) if isinstance(html, str | bytes) else None
     tree = None if markup is None or isinstance(markup, Unjudged) else parse(markup)
-    if tree is None:
-        return list(_excluded(framed, _kept(framed.page)))
-    return [*_by_selectors(judged, framed.page, tree), *_excluded(framed, account(tree))]
+    by_selectors = [] if tree is None else _by_selectors(explained, page, tree)
+    found = _kept(page) if tree is None else account(tree)
+    reasons = _Reasons(page, contents, explained.context.times_shown().tolist(), found)
+    return [*by_selectors, *_excluded(contents, found, reasons)]
 
 
-def _by_selectors(judged: JudgedPage, page: Page, tree: etree._Element) -> list[ExcludedText]:
+def _by_selectors(explained: ExplainedPage, page: Page, tree: etree._Element) -> list[ExcludedText]:
     """Remove the elements that selectors leave out from the tree, and return their text."""
-    selectors = judged.config.selectors.of(judged.place.host)
+    selectors = explained.config.selectors.of(explained.place.host)
     if selectors is None or "nothing_left" in page.selected:
         return []
     return [
@@ -84,30 +86,29 @@ def _kept(page: Page) -> Account:
     return Account(pieces, list(page.blocks), [])
 
 
-def _excluded(framed: Framed, found: Account) -> Iterator[ExcludedText]:
-    kept = {block.position for block in framed.contents.known_by}
-    span = {block.position for block in framed.contents.span}
+def _excluded(contents: Contents, found: Account, reasons: "_Reasons") -> Iterator[ExcludedText]:
+    span = {block.position for block in contents.span}
     blocks = {block.position: block for block in found.blocks}
-    reasons = _Reasons(framed, found)
-    yielded = set()
+    done = {block.position for block in contents.known_by}
+    """Blocks that are in the stored text, or that were yielded."""
+
+    def excluded(block: Block) -> ExcludedText:
+        done.add(block.position)
+        rule, detail = reasons.of(block)
+        return ExcludedText(rule, block.text, block.words, detail, block.position in span)
+
     for (unread, element), pieces in groupby(found.pieces, key=_kind):
         if unread and unread != "title":
             text = "\n".join(" ".join(piece.text.split()) for piece in pieces)
             yield ExcludedText(unread, text, count_words(text), element)
             continue
         for piece in pieces:
-            place = piece.block
-            if place is None or place in kept or place in yielded:
-                continue
-            yielded.add(place)
-            block = blocks[place]
-            rule, detail = reasons.of(block)
-            yield ExcludedText(rule, block.text, block.words, detail, place in span)
+            if piece.block is not None and piece.block not in done:
+                yield excluded(blocks[piece.block])
+    of_pieces = {piece.block for piece in found.pieces}
     for block in found.blocks:  # blocks of script data have no piece of their own
-        is_done = block.position in kept or block.position in yielded
-        if not is_done and reasons.is_of_data(block):
-            rule, detail = reasons.of(block)
-            yield ExcludedText(rule, block.text, block.words, detail, block.position in span)
+        if block.position not in of_pieces | done:
+            yield excluded(block)
 
 
 def _kind(piece: Piece) -> tuple[str, str]:
@@ -117,11 +118,10 @@ def _kind(piece: Piece) -> tuple[str, str]:
 class _Reasons:
     """Why blocks are not in the stored text of a page."""
 
-    def __init__(self, framed: Framed, found: Account) -> None:
-        page, contents = framed.page, framed.contents
+    def __init__(
+        self, page: Page, contents: Contents, times: Sequence[int], found: Account
+    ) -> None:
         self._heads, self._title = found.heads, page.title
-        self._of_pieces = {piece.block for piece in found.pieces}
-        times = framed.context.times_shown().tolist()
         self._times = dict(zip((block.position for block in page.blocks), times, strict=True))
         is_new = contents.known_by is contents.new
         content, self._most = (
@@ -129,10 +129,6 @@ class _Reasons:
         )
         given = [block for block in page.blocks if self._times[block.position] <= self._most]
         self._left: Mapping[int, str] = content.left_out(given)
-
-    def is_of_data(self, block: Block) -> bool:
-        """Return whether a block is made of script data or escaped HTML."""
-        return block.position not in self._of_pieces
 
     def of(self, block: Block) -> tuple[str, str]:
         """Return the rule for a block, and why it applies."""
