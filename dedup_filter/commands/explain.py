@@ -8,36 +8,22 @@ import click
 
 from dedup_filter.commands import folders, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
-from dedup_filter.commands.sections import TEXTS, entry, head, paragraph
+from dedup_filter.commands.sections import entry, head, paragraph
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import as_hex
-from dedup_filter.review.explanation.excluded_text import ExcludedText, excluded_text
+from dedup_filter.review.explanation.excluded_text import RULES, excluded_text
 from dedup_filter.review.explanation.explained_page import ExplainedPage
-from dedup_filter.review.explanation.named_features import Simhash, advertisements, simhash_of
+from dedup_filter.review.explanation.named_features import advertisements, simhash_of
 from dedup_filter.review.explanation.named_page import NamedPage, explain
-from dedup_filter.store.records import PageRecord
 from dedup_filter.upkeep import index_at
 from dedup_filter.wording import as_time, counted, printable
 
 _LONGEST_NAME = 70
-_RULES = {
-    "ignored": "left out by selectors of ignore",
-    "outside": "outside the elements that selectors of content name",
-    "element": "in elements that are never read",
-    "hidden": "hidden, or in noscript, while more words are visible",
-    "template": "in templates",
-    "notice": "noscript that only requests JavaScript",
-    "data": "script data without prose that is read",
-    "data_read": "script data; its prose is read after all other text",
-    "markup": "escaped HTML in hidden text; it is read as HTML",
-    "title": "title of the page; it counts for headline and digest",
-    "frame_seen": "frame: earlier pages of the host had it",
-    "frame": "page frame by an element's tag or class name",
-    "container": "outside the container that holds the main content",
-    "before": "before the main content: short, or links",
-    "after": "after the main content: short, or links",
-    "links": "mostly links, within the main content",
-}
+_TEXTS = (
+    "(new: without blocks that an earlier page of its host had; main: without blocks that two "
+    "earlier pages had; span: all from the first to the last block)"
+)
+"""The meaning of the names of a page's texts."""
 _SELECTED = {
     "ignored": "ignore leaves out a part of the page",
     "content": "content names a part of the page",
@@ -92,74 +78,19 @@ def explain_command(
     Exit codes: 0 done, 2 the page or the index cannot be read.
     """  # noqa: D301 - click must see the character
     found = explain(page, url, options, None if index is None else index_at(index))
-    explained = found.explained
-    simhash = None
-    if bits and explained is not None and explained.profile.texts:
-        document, known_by = explained.texts.document, explained.analysed.known_by
-        simhash = simhash_of(document, known_by, explained.config)
-    if as_json:
-        write_lines([_as_object(found, simhash)])
-    else:
-        _write(found, simhash)
-
-
-def _as_object(found: NamedPage, simhash: Simhash | None) -> dict[str, Any]:
-    page, record = found.explained, found.measures
-    values: dict[str, Any] = {
+    values = {
         "name": found.name,
         "url": found.url,
         "reason": found.reason,
         "recorded": _recorded(found),
+        **_of_record(found),
+        **_of_page(found.explained),
+        **(_of_bits(found.explained) if bits else {}),
     }
-    if record is not None:
-        values |= {
-            "language": record.language,
-            "h1": record.h1,
-            "title": record.title,
-            "host": record.host,
-            "text": found.kept.text if page is None else page.text,
-            "fingerprint": as_hex(record.fingerprint),
-            "digest": record.digest.hex(),
-        }
-    return values | _object_of_page(page) | _object_of_bits(simhash)
-
-
-def _object_of_page(page: ExplainedPage | None) -> dict[str, Any]:
-    if page is None:
-        return {"left_out": None}
-    profile, left_out = page.profile, excluded_text(page)
-    return {
-        "language_by": page.analysed.all.words.language_by,
-        "declared_language": page.texts.document.language,
-        "selected": profile.selected,
-        "headline": profile.headline.parts(profile.around.times_shown),
-        "host_pages": page.context.host.pages,
-        "is_frame_known": profile.around.is_frame_known,
-        "texts": [
-            each._asdict() | {"fingerprint": as_hex(each.fingerprint)} for each in page.judged_texts
-        ],
-        "left_out": [each._asdict() for each in left_out],
-        "words": {"kept": page.analysed.known_by.words.count, **_words_of_rules(left_out)},
-        "unread_words": profile.unread_words if isfinite(profile.unread_words) else None,
-        "shingles": profile.shingles,
-        "shingles_left_out": profile.shingles_without_stopword,
-        "advertisements": advertisements(page.analysed.known_by),
-        "are_sentences": consists_of_sentences(page.analysed.known_by),
-    }
-
-
-def _object_of_bits(simhash: Simhash | None) -> dict[str, Any]:
-    if simhash is None:
-        return {}
-    features = [feature._asdict() for feature in simhash.features]
-    return {"features": features, "tallies": simhash.tallies}
-
-
-def _words_of_rules(left_out: list[ExcludedText]) -> dict[str, float]:
-    words = defaultdict[str, float](float)
-    for each in left_out:
-        words[each.rule] += each.words
-    return {rule: round(count, 2) for rule, count in words.items()}
+    if as_json:
+        write_lines([values])
+    else:
+        _write(values)
 
 
 def _recorded(found: NamedPage) -> dict[str, Any] | None:
@@ -178,98 +109,141 @@ def _recorded(found: NamedPage) -> dict[str, Any] | None:
     }
 
 
-def _write(found: NamedPage, simhash: Simhash | None) -> None:
-    page, record = found.explained, found.measures
-    entry("page", found.name if found.url in ("", found.name) else f"{found.name} ({found.url})")
-    if found.reason is not None:
-        entry("unjudged", f"{found.reason}: {_REASONS.get(found.reason, 'see the settings')}")
-    if (recorded := _recorded(found)) is not None and record is not None:
-        parts = [f"{name} {value}" for name, value in recorded.items() if value is not None]
-        if as_hex(record.fingerprint) != recorded["fingerprint"]:
+def _of_record(found: NamedPage) -> dict[str, Any]:
+    """Return what a record has of a page, the page's own if it has none."""
+    record = found.measures
+    if record is None:
+        return {}
+    value = as_hex(record.fingerprint)
+    return {
+        "language": record.language,
+        "h1": record.h1,
+        "title": record.title,
+        "host": record.host,
+        "texts": [{"name": "recorded", "words": record.words, "fingerprint": value}],
+        "text": found.kept.text,
+        "left_out": None,
+        "fingerprint": value,
+        "digest": record.digest.hex(),
+    }
+
+
+def _of_page(page: ExplainedPage | None) -> dict[str, Any]:
+    """Return what is known of a page only if it is judged now."""
+    if page is None:
+        return {}
+    profile, known_by, left_out = page.profile, page.analysed.known_by, excluded_text(page)
+    words = defaultdict[str, float](float, kept=known_by.words.count)
+    for each in left_out:
+        words[each.rule] += each.words
+    return {
+        "language_by": page.analysed.all.words.language_by,
+        "declared_language": page.texts.document.language,
+        "selected": profile.selected,
+        "headline": profile.headline.parts(profile.around.times_shown),
+        "host_pages": page.context.host.pages,
+        "is_frame_known": profile.around.is_frame_known,
+        "texts": [
+            each._asdict() | {"fingerprint": as_hex(each.fingerprint)} for each in page.judged_texts
+        ],
+        "text": page.text,
+        "left_out": [each._asdict() for each in left_out],
+        "words": {rule: round(count, 2) for rule, count in words.items()},
+        "unread_words": profile.unread_words if isfinite(profile.unread_words) else None,
+        "shingles": profile.shingles,
+        "shingles_left_out": profile.shingles_without_stopword,
+        "advertisements": advertisements(known_by),
+        "are_sentences": consists_of_sentences(known_by),
+    }
+
+
+def _of_bits(page: ExplainedPage | None) -> dict[str, Any]:
+    if page is None or not page.profile.texts:
+        return {}
+    simhash = simhash_of(page.texts.document, page.analysed.known_by, page.config)
+    features = [feature._asdict() for feature in simhash.features]
+    return {"features": features, "tallies": simhash.tallies}
+
+
+def _write(values: dict[str, Any]) -> None:
+    name, url, reason, recorded = (values[key] for key in ("name", "url", "reason", "recorded"))
+    entry("page", name if url in ("", name) else f"{name} ({url})")
+    if reason is not None:
+        entry("unjudged", f"{reason}: {_REASONS.get(reason, 'see the settings')}")
+    if recorded is not None:
+        parts = [f"{key} {value}" for key, value in recorded.items() if value is not None]
+        if values["fingerprint"] != recorded["fingerprint"]:
             parts.append("judged now it gets another one (below), as more of its host is known")
         entry("recorded", ", ".join(parts))
-    if record is None:
+    if "digest" not in values:
         return
-    if page is None:
-        _write_record(record, found.kept.text)
-        return
-    _write_page(page)
-    head(f"TEXT KEPT ({counted(page.analysed.known_by.words.count, 'word')})")
-    for block in page.text.split("\n"):
-        paragraph(block)
-    _write_left_out(excluded_text(page))
-    _write_advertisements(page)
-    if simhash is not None:
-        _write_bits(simhash)
-
-
-def _write_record(record: PageRecord, text: str | None) -> None:
-    entry("headline", f"h1: {record.h1 or 'none'}; title: {record.title or 'none'}")
-    entry("text", f"{counted(record.words, 'word')}, language {record.language or 'unknown'}")
-    if text is None:
+    _write_figures(values)
+    if values["text"] is None:
         head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
-        return
-    head("TEXT KEPT; what was left out is not recorded")
-    for block in text.split("\n"):
-        paragraph(block)
+    else:
+        head("TEXT KEPT")
+        for block in values["text"].split("\n"):
+            paragraph(block)
+    if values["left_out"] is None:
+        head("LEFT OUT: not recorded")
+    else:
+        _write_left_out(values["left_out"], values["words"])
+    if values.get("advertisements"):
+        _write_advertisements(values)
+    if "features" in values:
+        _write_bits(values["features"], values["tallies"])
 
 
-def _write_page(page: ExplainedPage) -> None:
-    profile, headline = page.profile, page.profile.headline
-    declared = page.texts.document.language
-    how = _LANGUAGE_BY[page.analysed.all.words.language_by]
+def _write_figures(values: dict[str, Any]) -> None:
+    by, declared = values.get("language_by"), values.get("declared_language")
+    how = f", {_LANGUAGE_BY[by]}" if by else ""
     also = f" (it declares {declared})" if declared else ""
-    entry("language", f"{profile.language or 'unknown'}, {how}{also}")
-    if profile.selected:
-        entry("selectors", "; ".join(_SELECTED[each] for each in profile.selected))
-    parts = " | ".join(headline.parts(profile.around.times_shown)) or "none"
-    entry("headline", f"{parts} (h1: {headline.h1 or 'none'}; title: {headline.title or 'none'})")
-    if page.place.host:
-        frame = "its frame is known" if profile.around.is_frame_known else "its frame is not known"
-        kept = counted(page.context.host.pages, "page")
-        entry("host", f"{page.place.host}: {kept} kept, {frame}")
-    for text in page.judged_texts:
-        value = as_hex(text.fingerprint) or "nothing is looked up by it"
-        entry("text", f"{text.name}: {counted(text.words, 'word')}, {value}")
-    if len(page.judged_texts) > 1:
-        entry("", TEXTS)
-    if profile.unread_words and isfinite(profile.unread_words):
-        words = counted(profile.unread_words, "word")
-        entry("unread", f"{words} in hidden parts and script data")
+    entry("language", f"{values['language'] or 'unknown'}{how}{also}")
+    if values.get("selected"):
+        entry("selectors", "; ".join(_SELECTED[each] for each in values["selected"]))
+    counts = " | ".join(values.get("headline", ()))
+    h1, title = values["h1"] or "none", values["title"] or "none"
+    entry("headline", f"{f'{counts}; ' if counts else ''}h1: {h1}; title: {title}")
+    if values["host"] and "host_pages" in values:
+        frame = "its frame is known" if values["is_frame_known"] else "its frame is not known"
+        entry("host", f"{values['host']}: {counted(values['host_pages'], 'page')} kept, {frame}")
+    for text in values["texts"]:
+        value = text["fingerprint"] or "nothing is looked up by it"
+        entry("text", f"{text['name']}: {counted(text['words'], 'word')}, {value}")
+    if len(values["texts"]) > 1:
+        entry("", _TEXTS)
+    if values.get("unread_words"):
+        entry("unread", f"{counted(values['unread_words'], 'word')} hidden, or data of scripts")
 
 
-def _write_left_out(left_out: list[ExcludedText]) -> None:
-    by_rule = defaultdict[str, list[ExcludedText]](list)
+def _write_left_out(left_out: list[dict[str, Any]], words: dict[str, float]) -> None:
+    by_rule = defaultdict[str, list[dict[str, Any]]](list)
     for each in left_out:
-        by_rule[each.rule].append(each)
-    words = _words_of_rules(left_out)
-    head(f"LEFT OUT ({counted(round(sum(words.values()), 2), 'word')})")
+        by_rule[each["rule"]].append(each)
+    head("LEFT OUT" if left_out else "LEFT OUT: nothing")
     for rule, members in by_rule.items():
-        paragraph(f"{_RULES[rule]} ({counted(words[rule], 'word')}):")
+        paragraph(f"{RULES[rule]} ({counted(words[rule], 'word')}):")
         for each in members:
-            span = "in the span" if each.is_in_span else ""
-            notes = "; ".join(filter(None, (each.detail, span)))
-            paragraph(f"{each.text} [{notes}]" if notes else each.text, 4)
+            span = "in the span" if each["is_in_span"] else ""
+            notes = "; ".join(filter(None, (each["detail"], span)))
+            paragraph(f"{each['text']} [{notes}]" if notes else each["text"], 4)
 
 
-def _write_advertisements(page: ExplainedPage) -> None:
-    known_by, rows = page.analysed.known_by, advertisements(page.analysed.known_by)
-    if not rows:
-        return
-    share = f"{page.profile.shingles_without_stopword:,} of {page.profile.shingles:,} phrases"
-    is_used = not consists_of_sentences(known_by)
-    effect = "; as hardly any are in sentences, all words count" if is_used else ""
+def _write_advertisements(values: dict[str, Any]) -> None:
+    share = f"{values['shingles_left_out']:,} of {values['shingles']:,} phrases"
+    all_count = "; as hardly any are in sentences, all words count"
+    effect = "" if values["are_sentences"] else all_count
     head(f"TAKEN FOR ADVERTISEMENTS: {share} have too few function words around them{effect}")
-    for row in rows:
+    for row in values["advertisements"]:
         paragraph(row)
 
 
-def _write_bits(simhash: Simhash) -> None:
-    head(f"FEATURES of the fingerprint {as_hex(simhash.fingerprint)}, largest weight first")
-    for feature in simhash.features:
-        kind = "" if feature.kind == "text" else f" ({feature.kind})"
-        say(f"  {feature.weight:9.3f}  {printable(feature.name, _LONGEST_NAME)}{kind}")
+def _write_bits(features: list[dict[str, Any]], tallies: list[float]) -> None:
+    head("FEATURES of the fingerprint, largest weight first")
+    for each in features:
+        kind = "" if each["kind"] == "text" else f" ({each['kind']})"
+        say(f"  {each['weight']:9.3f}  {printable(each['name'], _LONGEST_NAME)}{kind}")
     head("TALLIES: the sum of weights, added or subtracted, for each bit")
     for first in range(0, 64, 8):
-        row = "".join(f"{each:10.2f}" for each in simhash.tallies[first : first + 8])
+        row = "".join(f"{each:10.2f}" for each in tallies[first : first + 8])
         say(f"  {63 - first:2} to {56 - first:2}{row}")

@@ -21,12 +21,11 @@ from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.phrase_keys import KEY
-from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import Frames, HostContext, no_context
 from dedup_filter.judging import loading, profile_of
 from dedup_filter.model import NearPage, Unjudged
-from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.review.given_page import read_page
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.phrase_table import MOST_OF_KEY
 from dedup_filter.store.records import PageRecord
@@ -97,10 +96,13 @@ class RecordedPages:
             others = [each for each in near if each.page != record.page]
             return Answer(name, record.fingerprint, others, record.reason)
         given = read_page(name, url)
-        profile = self.profile(given)
-        if isinstance(profile, Unjudged):
-            return Answer(name, None, [], profile.reason)
-        near = self._found(Asked.of(Place.of(given.url).host, profile), max_distance)
+        self.require_scheme()
+        host = Place.of(given.url).host
+        page = Source.of(given.page, given.url, host, self.config).read(self.config)
+        if isinstance(page, Unjudged):
+            return Answer(name, None, [], page.reason)
+        profile = profile_of(page, self.context(given.url, page.shown), self.config)
+        near = self._found(Asked.of(host, profile), max_distance)
         return Answer(name, profile.fingerprint, near)
 
     @property
@@ -135,19 +137,6 @@ class RecordedPages:
             SchemeMismatch: the index has fingerprints of another scheme.
         """
         scheme_of(self.config).require(self._recorded.scheme, str(self._index))
-
-    def profile(self, given: GivenPage) -> PageProfile | Unjudged:
-        """Profile a page as a crawl would that continues with the index now.
-
-        Raises:
-            SchemeMismatch: see `require_scheme`.
-        """
-        self.require_scheme()
-        source = Source.of(given.page, given.url, Place.of(given.url).host, self.config)
-        page = source.read(self.config)
-        if isinstance(page, Unjudged):
-            return page
-        return profile_of(page, self.context(given.url, page.shown), self.config)
 
     def context(self, url: str, shown: Shown, *, is_met_now: bool = False) -> HostContext:
         """Return the known frame of the host of a page, given the blocks that the page shows.

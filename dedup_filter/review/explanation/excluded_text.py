@@ -3,18 +3,8 @@
     all text of the tree -> blocks, and text outside blocks   `text/account.py`
     blocks               -> the stored text of the page       `fingerprints/own_texts.py`
 
-Each rule is found by the function that applies it in a crawl. `text/account.py` has the rules
-element, hidden, template, notice, data, data_read and markup. The other rules are:
-
-    ignored     a selector of the option `ignore` matches the text
-    outside     no selector of the option `content` matches the text
-    title       a title of the page: it counts for headline and digest only
-    frame_seen  earlier pages of the host had the block
-    frame       the block is in the page frame by an element's tag or class name
-    container   the block is outside the container of the main content
-    before      the block is before the main content: short, or links
-    after       the block is after the main content: short, or links
-    links       the block is mostly links
+Each rule is found by the function that applies it in a crawl: from "element" to "markup" by
+`text/account.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +24,26 @@ from dedup_filter.text.plain_text import count_words
 from dedup_filter.text.reading import Page, markup_of
 from dedup_filter.text.selectors import taken_out
 from dedup_filter.thresholds import FRAME_TIMES
+
+RULES = {
+    "ignored": "left out by selectors of ignore",
+    "outside": "outside the elements that selectors of content name",
+    "element": "in elements that are never read",
+    "hidden": "hidden, or in noscript, while more words are visible",
+    "template": "in templates",
+    "notice": "noscript that only requests JavaScript",
+    "data": "script data without prose that is read",
+    "data_read": "script data; its prose is read after all other text",
+    "markup": "escaped HTML in hidden text; it is read as HTML",
+    "title": "title of the page; it counts for headline and digest",
+    "frame_seen": "frame: earlier pages of the host had it",
+    "frame": "page frame by an element's tag or class name",
+    "container": "outside the container that holds the main content",
+    "before": "before the main content: short, or links",
+    "after": "after the main content: short, or links",
+    "links": "mostly links, within the main content",
+}
+"""Why text is left out, by rule."""
 
 
 class ExcludedText(NamedTuple):
