@@ -14,7 +14,8 @@ from dedup_filter.model import as_hex
 from dedup_filter.review.explanation.excluded_text import RULES, excluded_text
 from dedup_filter.review.explanation.explained_page import ExplainedPage
 from dedup_filter.review.explanation.named_features import advertisements, simhash_of
-from dedup_filter.review.explanation.named_page import NamedPage, explain
+from dedup_filter.review.explanation.named_page import NamedPage
+from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.upkeep import index_at
 from dedup_filter.wording import as_time, counted, printable
 
@@ -77,7 +78,8 @@ def explain_command(
     \b
     Exit codes: 0 done, 2 the page or the index cannot be read.
     """  # noqa: D301 - click must see the character
-    found = explain(page, url, options, None if index is None else index_at(index))
+    with RecordedPages.open(None if index is None else index_at(index), options) as pages:
+        found = pages.named(page, url)
     values = {
         "name": found.name,
         "url": found.url,

@@ -20,9 +20,9 @@ from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.model import Unjudged, Verdict
 from dedup_filter.review.explanation.differing_bits import DifferingBits, differing_bits
 from dedup_filter.review.explanation.ignorable import Ignorable, ignorable
-from dedup_filter.review.explanation.named_page import KnownHosts, NamedPage
+from dedup_filter.review.explanation.named_page import NamedPage
 from dedup_filter.review.explanation.text_diff import Change, word_changes
-from dedup_filter.review.recorded_pages import require_pages
+from dedup_filter.review.recorded_pages import RecordedPages, require_pages
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.records import Crawl
 from dedup_filter.store.sqlite.page_store import PageStore
@@ -132,14 +132,14 @@ def compare(
         DedupError: a page or the index cannot be read, or an option is wrong.
     """
     require_pages(names)
-    with KnownHosts.open(index, options or {}) as known:
-        first = known.named(names[0], urls[0], is_met_now=True)
-        known.keep(first)
-        second = known.named(names[1], urls[1], is_met_now=True)
-        verdict = _verdict(first, second, known.config)
-        hint = None if verdict is None else _proved(known, first, second, verdict)
-        kept = None if known.pages is None else known.pages.kept
-        return Comparison(first, second, known.config, kept, verdict, hint)
+    with RecordedPages.open(index, options or {}) as pages:
+        first = pages.named(names[0], urls[0], is_met_now=True)
+        pages.keep(first)
+        second = pages.named(names[1], urls[1], is_met_now=True)
+        verdict = _verdict(first, second, pages.config)
+        hint = None if verdict is None else _proved(pages, first, second, verdict)
+        kept = pages.kept if pages.is_index else None
+        return Comparison(first, second, pages.config, kept, verdict, hint)
 
 
 def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdict | None:
@@ -160,7 +160,7 @@ def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdi
 
 
 def _proved(
-    known: KnownHosts, first: NamedPage, second: NamedPage, verdict: Verdict
+    pages: RecordedPages, first: NamedPage, second: NamedPage, verdict: Verdict
 ) -> Ignorable | None:
     """Find elements without which the second page would be dropped for the first."""
     page = second.explained
@@ -169,9 +169,9 @@ def _proved(
     found = ignorable(page.source, verdict.refused.lines)
     if found is None:
         return None
-    by_host = {ANY_HOST: (), **known.config.selectors.ignore}
+    by_host = {ANY_HOST: (), **pages.config.selectors.ignore}
     ignore = {host: (*texts, found.selector) for host, texts in by_host.items()}
-    without = KnownHosts(replace(known.config, ignore=ignore), known.pages)
+    without = pages.with_options(replace(pages.config, ignore=ignore))
     one = without.again(first)
     without.keep(one)
     dropped = _verdict(one, without.again(second), without.config)

@@ -20,7 +20,7 @@ from dedup_filter.model import Unjudged
 from dedup_filter.review.explanation.excluded_text import excluded_text
 from dedup_filter.review.explanation.explained_page import ExplainedPage
 from dedup_filter.review.explanation.named_features import advertisements, simhash_of
-from dedup_filter.review.explanation.named_page import explain
+from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.decode import as_utf8, parse
 from dedup_filter.text.page_fields import PageText
@@ -34,6 +34,11 @@ ARTICLE = f"{FIRST} {SECOND}"
 def of(html, url="http://a/", **options):
     config = FilterConfig.of(options)
     return ExplainedPage.read(url, PageText(html=html), config, lambda _, shown: no_context(shown))
+
+
+def explain(name, url="", index=None):
+    with RecordedPages.open(index, {}) as pages:
+        return pages.named(name, url)
 
 
 def simhash(page):
