@@ -106,9 +106,10 @@ def test_options_that_the_index_was_not_made_with_are_refused(index, page):
     assert "features" in refused("explain", page, "--index", str(index), "-o", "features=words")
 
 
-def test_help_fits_a_screen():
-    out = run("explain", "--help")[1].splitlines()
-    assert len(out) <= 40
+@pytest.mark.parametrize("command", ["explain", "compare", "tune"])
+def test_help_fits_a_screen(command):
+    out = run(command, "--help")[1].splitlines()
+    assert len(out) <= 45
     assert max(map(len, out)) <= 80
 
 

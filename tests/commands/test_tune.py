@@ -101,9 +101,3 @@ def test_a_file_of_labels_is_not_replaced(index, tmp_path):
     code, _, err = run("tune", str(index), "--pairs", str(labels))
     assert (code, labels.read_text()) == (2, "mine")
     assert "your labels may be in it" in err
-
-
-def test_help_fits_a_screen():
-    out = run("tune", "--help")[1].splitlines()
-    assert len(out) <= 45
-    assert max(map(len, out)) <= 80
