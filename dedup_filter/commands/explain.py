@@ -124,6 +124,7 @@ def _of_record(found: NamedPage) -> dict[str, Any]:
         "host": record.host,
         "texts": [{"name": "recorded", "words": record.words, "fingerprint": value}],
         "text": found.kept.text,
+        "words": {"kept": record.words},
         "left_out": None,
         "fingerprint": value,
         "digest": record.digest.hex(),
@@ -183,7 +184,10 @@ def _write(values: dict[str, Any]) -> None:
     if values["text"] is None:
         head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
     else:
-        head("TEXT KEPT")
+        words = (
+            values["texts"][0]["words"] if values["left_out"] is None else values["words"]["kept"]
+        )
+        head(f"TEXT KEPT ({counted(words, 'word')})")
         for block in values["text"].split("\n"):
             paragraph(block)
     if values["left_out"] is None:
@@ -222,7 +226,8 @@ def _write_left_out(left_out: list[dict[str, Any]], words: dict[str, float]) -> 
     by_rule = defaultdict[str, list[dict[str, Any]]](list)
     for each in left_out:
         by_rule[each["rule"]].append(each)
-    head("LEFT OUT" if left_out else "LEFT OUT: nothing")
+    all_words = sum(count for rule, count in words.items() if rule != "kept")
+    head(f"LEFT OUT ({counted(round(all_words, 2), 'word')})")
     for rule, members in by_rule.items():
         paragraph(f"{RULES[rule]} ({counted(words[rule], 'word')}):")
         for each in members:

@@ -30,7 +30,7 @@ def test_sections_for_people(page):
     assert "\x1b" not in out
     assert "\u202e" not in out
     assert max(map(columns_of, out.splitlines())) <= COLUMNS
-    for head in ("TEXT KEPT", "LEFT OUT", "FEATURES of the"):
+    for head in ("TEXT KEPT (", "LEFT OUT (", "FEATURES of the"):
         assert f"\n{head}" in out
     assert "page frame by an element's tag" in out
     assert "host         a.example: 0 pages kept, its frame is not known" in out
