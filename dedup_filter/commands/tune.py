@@ -99,7 +99,7 @@ def tune_command(
         sweep = Sweep(snapshot, settings, most=given["most"], hosts=hosts)
         pages, tried = counted(len(sweep.pages), "page"), counted(len(sweep.configs), "setting")
         if not as_json:
-            say(f"judging {pages} by {tried}: about {max(1, sweep.seconds):,.0f} s", err=True)
+            say(f"judging {pages} by {tried}: about {max(1, sweep.seconds()):,.0f} s", err=True)
         effects = sweep.run(lambda them, total: progress(them, "judging", total), judged, examples)
     if as_json:
         write_lines(map(_object, effects))

@@ -4,7 +4,7 @@ Each page is judged by the filter itself: once with the options of the last craw
 with each setting, side by side (`replay`). So two verdicts on a page differ by the setting alone.
 The index is read at one moment; a crawl may go on meanwhile.
 
-Cost: see `replay`; `Sweep.seconds` estimates it.
+Cost: see `replay`; `Sweep.seconds` measures it for the first pages.
 """
 
 from collections import Counter
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from itertools import islice
+from time import perf_counter
 from typing import Any, Literal, NamedTuple, get_args
 
 from dedup_filter.config import FilterConfig
@@ -39,8 +40,8 @@ _WITHOUT_EFFECT = {
     "expire_days": "pages beyond that bound are not recorded any more",
 }
 """Options that are refused, and why."""
-_READING, _JUDGING = 0.003, 0.003
-"""Seconds to read a page, and to judge it by one setting."""
+_SAMPLE = 20
+"""Pages that are judged to estimate the time."""
 
 Kind = Literal["newly_dropped", "newly_kept", "other_original"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -126,10 +127,11 @@ class Sweep:
         self.is_mixed = len(crawls) > 1
         """Whether crawls of the index had different options; "now" has those of the last."""
 
-    @property
     def seconds(self) -> float:
-        """How long `run` takes, about."""
-        return len(self.pages) * (_READING + _JUDGING * len(self.configs))
+        """Estimate how long `run` takes, by judging the first pages. Cost: `_SAMPLE` pages."""
+        sample = map(self._snapshot.record, self.pages[:_SAMPLE])
+        times = [perf_counter() for _ in replayed(self._snapshot, sample, self.configs)]
+        return (times[-1] - times[0]) / max(len(times) - 1, 1) * len(self.pages)
 
     def run(
         self, watch: Watch, labels: Sequence[Label] = (), examples: int | None = None
