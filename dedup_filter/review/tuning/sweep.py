@@ -106,13 +106,13 @@ class Sweep:
             ConfigError: an option is wrong or has no effect on verdicts, or pages were not kept.
         """
         self._snapshot = snapshot
-        noted = options_noted(snapshot)
-        now = FilterConfig.of(noted)
+        recorded = options_noted(snapshot)
+        now = FilterConfig.of(recorded)
         given = list(settings) or [
             *({"max_distance": each} for each in DISTANCES if each != now.max_distance),
             *({"min_similarity": each} for each in SIMILARITIES if each != now.min_similarity),
         ]
-        self.configs = [now, *(_config(noted, each) for each in given)]
+        self.configs = [now, *(_config(recorded, each) for each in given)]
         """The options of the last crawl, then the options of each setting."""
         _require_kept(snapshot)
         of_hosts = (
@@ -122,10 +122,13 @@ class Sweep:
         """Numbers of the pages that are judged."""
         if not self.pages:
             raise ConfigError(f"{snapshot} has no page of {', '.join(hosts) or 'any host'}")
-        self._now = {"max_distance": now.max_distance, "min_similarity": now.min_similarity} | noted
+        self._now = {
+            "max_distance": now.max_distance,
+            "min_similarity": now.min_similarity,
+        } | recorded
         crawls = {str(crawl.options) for crawl in snapshot.crawls() if crawl.options}
         self.is_mixed = len(crawls) > 1
-        """Whether crawls of the index had different options; "now" has those of the last."""
+        """Whether crawls of the index had different options; "now" has the options of the last."""
 
     def seconds(self) -> float:
         """Estimate how long `run` takes, by judging the first pages. Cost: `_SAMPLE` pages."""
@@ -157,12 +160,12 @@ class Sweep:
         return effects
 
 
-def _config(noted: Mapping[str, Any], options: Mapping[str, Any]) -> FilterConfig:
+def _config(recorded: Mapping[str, Any], options: Mapping[str, Any]) -> FilterConfig:
     for name in options:
         if name in _WITHOUT_EFFECT:
             raise ConfigError(f"{name} cannot be judged by: {_WITHOUT_EFFECT[name]}")
-    config = FilterConfig.of({**noted, **options})
-    if config.part_weights.image and not FilterConfig.of(noted).part_weights.image:
+    config = FilterConfig.of({**recorded, **options})
+    if config.part_weights.image and not FilterConfig.of(recorded).part_weights.image:
         raise ConfigError("image_weight was 0, so the images of the pages were not kept")
     return config
 

@@ -97,7 +97,7 @@ def test_the_verdict_with_an_index_is_that_of_its_next_crawl(kind, tmp_path):
 
 
 def test_a_page_that_is_kept_first_counts_for_its_host_beside_an_index(tmp_path, article):
-    """Two pages of a host of which the index has one: the third knows the frame by both."""
+    """The index has one more page of their host or none: the frame of the last is known by both."""
     menu = "".join(f"<li><a href=/{n}>section {n} of it</a>" for n in range(9))
     pages = [
         (

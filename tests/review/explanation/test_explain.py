@@ -1,4 +1,4 @@
-"""What `explain` tells of a page, against what the filter keeps of it and the page's own text."""
+"""What `explain` says of a page, against what the filter keeps of it and the page's own text."""
 
 from collections import Counter
 from math import sqrt
