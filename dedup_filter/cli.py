@@ -32,7 +32,6 @@ _MODULES = {
     "near": "fingerprints",
     "pairs": "fingerprints",
     "plan": "plan",
-    "rejudge": "rejudge",
     "report": "report",
     "rules": "rules",
     "scan": "scan",

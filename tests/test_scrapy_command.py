@@ -119,7 +119,7 @@ def test_each_command_on_an_index_has_that_of_the_project_and_no_other_command()
                 yield (name, first, [each() for each in defaults[name].values()])
 
     found = list(with_index(_cli, _defaults(_cli, lambda: "there")))
-    assert {name for name, _, given in found if given} > {"stats", "check", "find", "rejudge"}
+    assert {name for name, _, given in found if given} > {"stats", "check", "find", "tune"}
     for name, first, given in found:
         assert given == ["there"] * (first in ("INDEX", "DIR")), name
 

@@ -97,8 +97,8 @@ def test_an_index_keeps_it_for_another_judgement(tmp_path):
     with PageReader.open_to_read(index) as reader:
         titles = [record.title for record in reader.records()]
         assert titles == ["Anna Berg", "Jonas Falk", "Anna Berg"]
-    *changes, totals = lines("rejudge", index, "-k", "11", "--json")
-    assert (changes, totals["dropped_after"]) == ([], 1)
+    _, found = lines("tune", index, "-k", "11", "--json")
+    assert (found["changes"], found["dropped"]) == ([], 1)
     (found,) = lines("explain", PAGES[1]["url"], "--index", index, "--json")
     assert (found["title"], found["digest"]) == ("Jonas Falk", _digest(index, 1))
 

@@ -1,19 +1,19 @@
-"""`dedup-filter compare`: two pages -> how alike they are, and whether one repeats the other."""
+"""`dedup-filter compare`: two pages -> whether one would be dropped for the other, and why."""
 
 import os
 import sys
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
 import click
 
 from dedup_filter.commands import folders, json_option, write_lines
 from dedup_filter.commands.options import filter_option
-from dedup_filter.commands.sections import COLUMNS, TEXTS, columns_of, entry, head, paragraph
-from dedup_filter.model import Verdict
+from dedup_filter.commands.sections import COLUMNS, columns_of, entry, head, paragraph
+from dedup_filter.model import Verdict, as_hex
 from dedup_filter.review.explanation.compare import Comparison, compare
-from dedup_filter.review.explanation.compared_page import ComparedPage
+from dedup_filter.review.explanation.differing_bits import DifferingBits
+from dedup_filter.review.explanation.named_page import NamedPage
 from dedup_filter.review.explanation.refusals import why
 from dedup_filter.review.explanation.text_diff import Change, is_letter_of_unspaced
 from dedup_filter.upkeep import index_at
@@ -42,6 +42,7 @@ _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
     shell_complete=folders,
     help="An index: use its frames of the pages' hosts, and its records of the pages.",
 )
+@click.option("--bits", is_flag=True, help="Also the bits that differ, and the tables that find A.")
 @filter_option
 @json_option
 def compare_command(
@@ -50,21 +51,21 @@ def compare_command(
     urls: tuple[str, ...],
     index: str | None,
     options: dict[str, Any],
-    *,
-    as_json: bool,
+    **flags: bool,
 ) -> None:
-    """Show how similar two pages are, and whether B would be dropped for A.
+    """Show whether a crawl that has kept A would drop B for it, and why.
 
-    A and B are URLs, paths of files, or standard input (-). A is taken for a page that was kept,
-    and B for a later page. The output has the filter's verdict on B for each distance k (0 to 12).
-    If B is near A but kept, the output says which text of B is missing in A.
+    A and B are URLs, paths of files, or standard input (-). The first line says which relation of
+    the two was assumed: pages of one host are judged more strictly, and the frame of B's host does
+    not count. If B is near A but kept, the output says which text of B is missing in A, and which
+    elements of B make the difference if B without them would be dropped.
 
-    With --index the options of its crawls are used. URLs that are in the index are not fetched:
-    they are compared as recorded. B is judged if all its blocks were kept (DEDUP_KEEP_TEXT).
+    With --index the options of its crawls are used, and the frames that they have found. URLs that
+    are in the index are not fetched: they are compared as recorded. B is judged if all its blocks
+    were kept (DEDUP_KEEP_TEXT).
 
-    The output also has the bits that differ, the tables of the index that find A by B, the
-    sentences of only one page, and a word diff: coloured on a terminal (unless NO_COLOR is set),
-    elsewhere with the marks [-only in A-] and {+only in B+}.
+    Then come the shares of phrases that both pages have, and a word diff: coloured on a terminal
+    (unless NO_COLOR is set), elsewhere with the marks [-only in A-] and {+only in B+}.
 
     \b
     Exit codes:
@@ -76,44 +77,46 @@ def compare_command(
     places = (*urls, "", "")[:2]
     where = None if index is None else index_at(index)
     found = compare((first, second), places, options, where)
-    if as_json:
-        write_lines([_as_object(found)])
+    if flags["as_json"]:
+        write_lines([_as_object(found, with_bits=flags["bits"])])
     else:
-        _write(found)
+        _write(found, with_bits=flags["bits"])
 
 
-def _as_object(found: Comparison) -> dict[str, Any]:
+def _as_object(found: Comparison, *, with_bits: bool) -> dict[str, Any]:
+    likeness, hint, changes, bits = found.likeness, found.ignorable, found.changes, found.bits
     return {
+        "assumed": found.assumed,
+        "verdict": None if found.verdict is None else _verdict(found.verdict),
+        "ignorable": None
+        if hint is None
+        else {
+            "selector": hint.selector,
+            "elements": [each._asdict() for each in hint.elements],
+        },
         "first": _page(found.first),
         "second": _page(found.second),
-        "distance": found.distance,
-        "by_text": found.by_text,
-        "differing_bits": found.differing_bits,
-        "max_distance": found.max_distance,
-        "layout": found.layout,
-        "tables": [each._asdict() for each in found.tables],
-        "likeness": None if found.likeness is None else found.likeness._asdict(),
-        "verdicts": None
-        if found.verdicts is None
-        else [{"max_distance": k, **_verdict(each)} for k, each in enumerate(found.verdicts)],
-        "ignorable": None
-        if found.ignorable is None
-        else {
-            "selector": found.ignorable.selector,
-            "elements": [each._asdict() for each in found.ignorable.elements],
-        },
-        "only_in_first": found.only_in_first,
-        "only_in_second": found.only_in_second,
-        "changes": None if found.changes is None else [each._asdict() for each in found.changes],
+        "distance": None if bits is None else bits.distance,
+        "max_distance": found.config.max_distance,
+        "likeness": None if likeness is None else likeness._asdict(),
+        "changes": None if changes is None else [each._asdict() for each in changes],
+        **({} if bits is None or not with_bits else {"bits": _bits(bits)}),
     }
 
 
-def _page(page: ComparedPage) -> dict[str, Any]:
-    names = "name url reason recorded original language words digest advertisements".split()
+def _page(page: NamedPage) -> dict[str, Any]:
+    record = page.measures
     return {
-        **{name: getattr(page, name) for name in names},
-        **page.headline._asdict(),
-        "fingerprints": {name: f"{value:#018x}" for name, value in page.fingerprints.items()},
+        "name": page.name,
+        "url": page.url,
+        "reason": page.reason,
+        "recorded": None if page.record is None else page.record.outcome,
+        "original": page.kept.url_of_original,
+        "language": None if record is None else record.language,
+        "words": 0 if record is None else record.words,
+        "h1": "" if record is None else record.h1,
+        "title": "" if record is None else record.title,
+        "fingerprint": None if record is None else as_hex(record.fingerprint),
     }
 
 
@@ -121,89 +124,73 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     names = "outcome reason distance similarity candidates".split()
     refused = None if verdict.refused is None else verdict.refused._asdict()
     if refused:
-        del refused["page"]  # A has another number in each filter
+        del refused["page"]  # a number that no index has
         refused["lines"] = [line.text for line in refused["lines"]]
     return {**{name: getattr(verdict, name) for name in names}, "refused": refused}
 
 
-def _write(found: Comparison) -> None:
+def _bits(bits: DifferingBits) -> dict[str, Any]:
+    return {
+        "text": bits.text,
+        "differing": bits.positions,
+        "layout": repr(bits.layout),
+        "tables": [each._asdict() for each in bits.tables],
+    }
+
+
+def _write(found: Comparison, *, with_bits: bool) -> None:
+    entry("judged", found.assumed)
+    entry("verdict", _sentence(found))
+    if found.ignorable is not None:
+        entry("hint", f"they differ {found.ignorable.hint('B')}")
     for name, page in (("A", found.first), ("B", found.second)):
         _write_page(name, page)
-    if found.likeness is not None:
-        of_b, of_a, jaccard, is_estimated = found.likeness
+    if (likeness := found.likeness) is not None:
+        of_b, of_a, jaccard, is_estimated = likeness
         estimated = " (estimated by sketches)" if is_estimated else ""
         entry(
             "phrases",
             f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's; Jaccard similarity "
             f"{jaccard:.3f}{estimated}",
         )
-    _write_verdicts(found)
-    _write_bits(found)
-    for name, page in (("A", found.first), ("B", found.second)):
-        if page.advertisements:
-            head(f"TAKEN FOR ADVERTISEMENTS IN {name}")
-            for row in page.advertisements:
-                paragraph(row)
-    if found.only_in_first is None or found.only_in_second is None or found.changes is None:
-        head("SENTENCES OF ONLY ONE PAGE: the text of one page is not known")
-        return
-    for name, sentences in (("A", found.only_in_first), ("B", found.only_in_second)):
-        head(f"ONLY {name} SAYS" + ("" if sentences else ": nothing"))
-        for sentence in sentences:
-            paragraph(sentence)
-    if any(change.kind != "same" for change in found.changes):
+    if with_bits:
+        _write_bits(found)
+    if (changes := found.changes) is None:
+        head("WORD DIFF: the text of one page is not known")
+    elif any(change.kind != "same" for change in changes):
         head("WORD DIFF: from A to B")
-        _write_changes(found.changes)
+        _write_changes(changes)
 
 
-def _write_page(name: str, page: ComparedPage) -> None:
+def _write_page(name: str, page: NamedPage) -> None:
     entry(name, page.name if page.url in ("", page.name) else f"{page.name} ({page.url})")
-    if page.recorded is not None:
-        original = "" if page.original is None else f" of {page.original}"
-        entry("  recorded", f"{page.recorded}{original}")
+    if page.record is not None:
+        original = page.kept.url_of_original
+        entry("  recorded", page.record.outcome + (f" of {original}" if original else ""))
     if page.reason is not None:
         entry("  unjudged", page.reason)
-    if page.digest:
-        entry("  language", f"{page.language or 'unknown'}, {counted(page.words, 'word')}")
-        entry(
-            "  headline",
-            f"h1: {page.headline.h1 or 'none'}; title: {page.headline.title or 'none'}",
-        )
-    for text, value in page.fingerprints.items():
-        entry(f"  {text}", f"{value:#018x}")
-    if len(page.fingerprints) > 1:
-        entry("", TEXTS)
+    if (record := page.measures) is not None:
+        entry("  text", f"{counted(record.words, 'word')}, {record.language or 'unknown'}")
+        entry("  headline", f"h1: {record.h1 or 'none'}; title: {record.title or 'none'}")
 
 
-def _write_verdicts(found: Comparison) -> None:
-    if found.verdicts is None:
-        head("VERDICT: B cannot be judged again, as its blocks were not kept (DEDUP_KEEP_TEXT)")
-        return
-    head("VERDICT ON B, if A was kept, by distance k")
-    sentences = enumerate(map(_sentence, found.verdicts))
-    for sentence, group in groupby(sentences, key=lambda each: each[1]):
-        distances = [distance for distance, _ in group]
-        span = str(distances[0]) if len(distances) == 1 else f"{distances[0]} to {distances[-1]}"
-        entry(f"  k {span}", sentence)
-    if found.ignorable is not None:
-        entry("  hint", f"they differ {found.ignorable.hint('B')}")
-
-
-def _sentence(verdict: Verdict) -> str:
+def _sentence(found: Comparison) -> str:
+    verdict, bits = found.verdict, found.bits
+    if verdict is None:
+        return "none: B cannot be judged again, as its blocks were not kept (DEDUP_KEEP_TEXT)"
     if verdict.outcome == "unjudged":
         return f"unjudged: {verdict.reason}"
     if verdict.outcome != "new":
-        share = (
-            ""
-            if verdict.similarity is None
-            else f", A has {_percent(verdict.similarity)} of its text"
-        )
+        has = "" if verdict.similarity is None else f", A has {_percent(verdict.similarity)} of it"
         by = f"; found by {verdict.reason.replace('_', ' ')}" if verdict.reason else ""
-        bits = counted(verdict.distance or 0, "bit")
-        return f"{verdict.outcome}: it repeats A ({bits}{share}{by})"
+        distance = counted(verdict.distance or 0, "bit")
+        return f"{verdict.outcome}: B repeats A ({distance}{has}{by})"
     if verdict.refused is not None:
         return f"kept: {why(verdict.refused)}"
-    return "new: not near"
+    if bits is None:
+        return "new: one page has too little text to be near another"
+    most = found.config.max_distance
+    return f"new: not near ({bits.distance} bits differ, max_distance {most})"
 
 
 def _percent(share: float) -> str:
@@ -211,13 +198,13 @@ def _percent(share: float) -> str:
 
 
 def _write_bits(found: Comparison) -> None:
-    if found.distance is None:
+    if (bits := found.bits) is None:
         head("FINGERPRINTS: one page has none")
         return
-    places = ", ".join(map(str, found.differing_bits)) or "none"
-    head(f"FINGERPRINTS: {counted(found.distance, 'bit')} of 64 differ ({found.by_text}): {places}")
-    paragraph(f"tables of {found.layout}, for k = {found.max_distance}:")
-    for number, table in enumerate(found.tables, 1):
+    places = ", ".join(map(str, bits.positions)) or "none"
+    head(f"FINGERPRINTS: {counted(bits.distance, 'bit')} of 64 differ ({bits.text}): {places}")
+    paragraph(f"tables of {bits.layout!r}, for k = {found.config.max_distance}:")
+    for number, table in enumerate(bits.tables, 1):
         blocks = ", ".join(f"{first} to {last}" for first, last in table.leading)
         if table.flipped < 0:
             does = "not needed"

@@ -1,40 +1,30 @@
 """`dedup-filter explain`: a page -> the text that is judged, the text left out, and the rules."""
 
 from collections import defaultdict
-from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import click
 
 from dedup_filter.commands import folders, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
-from dedup_filter.commands.sections import TEXTS, entry, head, paragraph
+from dedup_filter.commands.sections import entry, head, paragraph
+from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import as_hex
-from dedup_filter.review.explanation.excluded_text import ExcludedText
-from dedup_filter.review.explanation.explain import Explanation, explain
+from dedup_filter.review.explanation.excluded_text import RULES, excluded_text
+from dedup_filter.review.explanation.explained_page import ExplainedPage
+from dedup_filter.review.explanation.named_features import advertisements, simhash_of
+from dedup_filter.review.explanation.named_page import NamedPage
+from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.upkeep import index_at
-from dedup_filter.wording import counted, printable
+from dedup_filter.wording import as_time, counted, printable
 
-_TOP = 20
 _LONGEST_NAME = 70
-_RULES = {
-    "ignored": "left out by selectors of ignore",
-    "outside": "outside the elements that selectors of content name",
-    "element": "in elements that are never read",
-    "hidden": "hidden, or in noscript, while more words are visible",
-    "template": "in templates",
-    "notice": "noscript that only requests JavaScript",
-    "data": "script data without prose that is read",
-    "data_read": "script data; its prose is read after all other text",
-    "markup": "escaped HTML in hidden text; it is read as HTML",
-    "title": "title of the page; it counts for headline and digest",
-    "frame_seen": "frame: earlier pages of the host had it",
-    "frame": "page frame by an element's tag or class name",
-    "container": "outside the container that holds the main content",
-    "before": "before the main content: short, or links",
-    "after": "after the main content: short, or links",
-    "links": "mostly links, within the main content",
-}
+_TEXTS = (
+    "(new: without blocks that an earlier page of its host had; main: without blocks that two "
+    "earlier pages had; span: all from the first to the last block)"
+)
+"""The meaning of the names of a page's texts."""
 _SELECTED = {
     "ignored": "ignore leaves out a part of the page",
     "content": "content names a part of the page",
@@ -65,138 +55,202 @@ _REASONS = {
     shell_complete=folders,
     help="An index: use its frame of the page's host, or its record of the page.",
 )
-@click.option(
-    "--top",
-    type=click.IntRange(0),
-    default=_TOP,
-    show_default=True,
-    metavar="N",
-    help="Number of features to write, largest weight first. (--json: all)",
-)
+@click.option("--bits", is_flag=True, help="Also the features of the fingerprint, and its tallies.")
 @filter_option
 @json_option
 def explain_command(
-    page: str, url: str, index: str | None, top: int, options: dict[str, Any], *, as_json: bool
+    page: str, url: str, index: str | None, bits: bool, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Show which text of PAGE would be judged, which is left out, and by which rule.
 
-    PAGE is a URL, the path of a file, or standard input (-). The page is judged as if it came
-    now: without --index nothing is known of its host. Each word of the page is either in the text
-    kept or in the text left out.
+    PAGE is a URL, the path of a file, or standard input (-). Without --index nothing is known of
+    its host. Each word of the page is either in the text kept or in the text left out. Phrases are
+    taken for advertisements if they have hardly any function words around them.
 
-    With --index the options of its crawls are used, and the frame of the page's host is known. A
-    URL that is in the index is not fetched: its record is shown. A record has the page's text only
-    if it was kept (DEDUP_KEEP_TEXT), and never the parts that were not read.
+    With --index the options of its crawls are used, and the frame of the page's host is known;
+    blocks of the page itself are not counted. A URL that is in the index is not fetched: its record
+    is shown. A record has the page's text only if it was kept (DEDUP_KEEP_TEXT), and never the
+    parts that were not read.
 
-    The output also has the phrases taken for advertisements, as they have hardly any function
-    words around them; the features of the fingerprint with their weights; and the tally of each of
-    its 64 bits: the sum of these weights, added if the hash of a feature has a 1, else subtracted.
+    With --bits: each feature of the fingerprint with its weight, and the tally of each of the 64
+    bits: the sum of these weights, added if the hash of a feature has a 1, else subtracted.
 
     \b
     Exit codes: 0 done, 2 the page or the index cannot be read.
     """  # noqa: D301 - click must see the character
-    found = explain(page, url, options, None if index is None else index_at(index))
+    with RecordedPages.open(None if index is None else index_at(index), options) as pages:
+        found = pages.named(page, url)
+    values = {
+        "name": found.name,
+        "url": found.url,
+        "reason": found.reason,
+        "recorded": _recorded(found),
+        **_of_record(found),
+        **_of_page(found.explained),
+        **(_of_bits(found.explained) if bits else {}),
+    }
     if as_json:
-        write_lines([_as_object(found)])
+        write_lines([values])
     else:
-        _write(found, top)
+        _write(values)
 
 
-def _as_object(found: Explanation) -> dict[str, Any]:
-    values = asdict(found)
-    values["texts"] = [
-        text | {"fingerprint": as_hex(text["fingerprint"])} for text in values["texts"]
-    ]
-    values["left_out"] = (
-        None if found.left_out is None else [each._asdict() for each in found.left_out]
-    )
-    values["features"] = [feature._asdict() for feature in found.features]
-    values["words"] = found.words
-    values["fingerprint_hex"] = as_hex(found.fingerprint)
-    return values
+def _recorded(found: NamedPage) -> dict[str, Any] | None:
+    record = found.record
+    if record is None:
+        return None
+    return {
+        "outcome": record.outcome,
+        "reason": record.reason,
+        "original": found.kept.url_of_original,
+        "distance": record.distance,
+        "similarity": record.similarity,
+        "fingerprint": as_hex(record.fingerprint),
+        "first_seen": as_time(record.first_seen),
+        "last_seen": as_time(record.last_seen),
+    }
 
 
-def _write(found: Explanation, top: int) -> None:
-    entry("page", found.name if found.url in ("", found.name) else f"{found.name} ({found.url})")
-    if found.reason is not None:
-        entry("unjudged", f"{found.reason}: {_REASONS.get(found.reason, 'see the settings')}")
-    if found.recorded is not None:
-        shown = {**found.recorded, "fingerprint": as_hex(found.recorded["fingerprint"])}
-        parts = [f"{name} {value}" for name, value in shown.items() if value is not None]
-        if found.fingerprint != found.recorded["fingerprint"]:
+def _of_record(found: NamedPage) -> dict[str, Any]:
+    """Return what a record has of a page, the page's own if it has none."""
+    record = found.measures
+    if record is None:
+        return {}
+    value = as_hex(record.fingerprint)
+    return {
+        "language": record.language,
+        "h1": record.h1,
+        "title": record.title,
+        "host": record.host,
+        "texts": [{"name": "recorded", "words": record.words, "fingerprint": value}],
+        "text": found.kept.text,
+        "words": {"kept": record.words},
+        "left_out": None,
+        "fingerprint": value,
+        "digest": record.digest.hex(),
+    }
+
+
+def _of_page(page: ExplainedPage | None) -> dict[str, Any]:
+    """Return what is known of a page only if it is judged now."""
+    if page is None:
+        return {}
+    profile, known_by, left_out = page.profile, page.analysed.known_by, excluded_text(page)
+    words = defaultdict[str, float](float, kept=known_by.words.count)
+    for each in left_out:
+        words[each.rule] += each.words
+    return {
+        "language_by": page.analysed.all.words.language_by,
+        "declared_language": page.texts.document.language,
+        "selected": profile.selected,
+        "headline": profile.headline.parts(profile.around.times_shown),
+        "host_pages": page.context.host.pages,
+        "is_frame_known": profile.around.is_frame_known,
+        "texts": [
+            each._asdict() | {"fingerprint": as_hex(each.fingerprint)} for each in page.judged_texts
+        ],
+        "text": page.text,
+        "left_out": [each._asdict() for each in left_out],
+        "words": {rule: round(count, 2) for rule, count in words.items()},
+        "unread_words": profile.unread_words if isfinite(profile.unread_words) else None,
+        "shingles": profile.shingles,
+        "shingles_left_out": profile.shingles_without_stopword,
+        "advertisements": advertisements(known_by),
+        "are_sentences": consists_of_sentences(known_by),
+    }
+
+
+def _of_bits(page: ExplainedPage | None) -> dict[str, Any]:
+    if page is None or not page.profile.texts:
+        return {}
+    simhash = simhash_of(page.texts.document, page.analysed.known_by, page.config)
+    features = [feature._asdict() for feature in simhash.features]
+    return {"features": features, "tallies": simhash.tallies}
+
+
+def _write(values: dict[str, Any]) -> None:
+    name, url, reason, recorded = (values[key] for key in ("name", "url", "reason", "recorded"))
+    entry("page", name if url in ("", name) else f"{name} ({url})")
+    if reason is not None:
+        entry("unjudged", f"{reason}: {_REASONS.get(reason, 'see the settings')}")
+    if recorded is not None:
+        parts = [f"{key} {value}" for key, value in recorded.items() if value is not None]
+        if values["fingerprint"] != recorded["fingerprint"]:
             parts.append("judged now it gets another one (below), as more of its host is known")
         entry("recorded", ", ".join(parts))
-    if not found.digest:
+    if "digest" not in values:
         return
-    _write_page(found)
-    if found.text is None:
+    _write_figures(values)
+    if values["text"] is None:
         head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
     else:
-        head(f"TEXT KEPT ({counted(found.words['kept'], 'word')})")
-        for block in found.text.split("\n"):
+        words = (
+            values["texts"][0]["words"] if values["left_out"] is None else values["words"]["kept"]
+        )
+        head(f"TEXT KEPT ({counted(words, 'word')})")
+        for block in values["text"].split("\n"):
             paragraph(block)
-    _write_left_out(found)
-    if found.shingles is not None:
-        _write_advertisements(found)
-    _write_fingerprint(found, top)
-
-
-def _write_page(found: Explanation) -> None:
-    how = f", {_LANGUAGE_BY[found.language_by]}" if found.language_by else ""
-    declared = f" (it declares {found.declared_language})" if found.declared_language else ""
-    entry("language", f"{found.language or 'unknown'}{how}{declared}")
-    if found.selected:
-        entry("selectors", "; ".join(_SELECTED[each] for each in found.selected))
-    parts = " | ".join(found.headline) or "none"
-    entry("headline", f"{parts} (h1: {found.h1 or 'none'}; title: {found.title or 'none'})")
-    if found.host:
-        frame = "its frame is known" if found.is_frame_known else "its frame is not known yet"
-        entry("host", f"{found.host}: {counted(found.host_pages, 'page')} kept, {frame}")
-    for text in found.texts:
-        value = as_hex(text.fingerprint) or "nothing is looked up by it"
-        entry("text", f"{text.name}: {counted(text.words, 'word')}, {value}")
-    if len(found.texts) > 1:
-        entry("", TEXTS)
-    if found.unread_words:
-        entry("unread", f"{counted(found.unread_words, 'word')} in hidden parts and script data")
-    entry("digest", found.digest)
-
-
-def _write_left_out(found: Explanation) -> None:
-    if found.left_out is None:
+    if values["left_out"] is None:
         head("LEFT OUT: not recorded")
-        return
-    by_rule = defaultdict[str, list[ExcludedText]](list)
-    for each in found.left_out:
-        by_rule[each.rule].append(each)
-    words = sum(each.words for each in found.left_out)
-    head(f"LEFT OUT ({counted(words, 'word')})")
+    else:
+        _write_left_out(values["left_out"], values["words"])
+    if values.get("advertisements"):
+        _write_advertisements(values)
+    if "features" in values:
+        _write_bits(values["features"], values["tallies"])
+
+
+def _write_figures(values: dict[str, Any]) -> None:
+    by, declared = values.get("language_by"), values.get("declared_language")
+    how = f", {_LANGUAGE_BY[by]}" if by else ""
+    also = f" (it declares {declared})" if declared else ""
+    entry("language", f"{values['language'] or 'unknown'}{how}{also}")
+    if values.get("selected"):
+        entry("selectors", "; ".join(_SELECTED[each] for each in values["selected"]))
+    counts = " | ".join(values.get("headline", ()))
+    h1, title = values["h1"] or "none", values["title"] or "none"
+    entry("headline", f"{f'{counts}; ' if counts else ''}h1: {h1}; title: {title}")
+    if values["host"] and "host_pages" in values:
+        frame = "its frame is known" if values["is_frame_known"] else "its frame is not known"
+        entry("host", f"{values['host']}: {counted(values['host_pages'], 'page')} kept, {frame}")
+    for text in values["texts"]:
+        value = text["fingerprint"] or "nothing is looked up by it"
+        entry("text", f"{text['name']}: {counted(text['words'], 'word')}, {value}")
+    if len(values["texts"]) > 1:
+        entry("", _TEXTS)
+    if values.get("unread_words"):
+        entry("unread", f"{counted(values['unread_words'], 'word')} hidden, or data of scripts")
+
+
+def _write_left_out(left_out: list[dict[str, Any]], words: dict[str, float]) -> None:
+    by_rule = defaultdict[str, list[dict[str, Any]]](list)
+    for each in left_out:
+        by_rule[each["rule"]].append(each)
+    all_words = sum(count for rule, count in words.items() if rule != "kept")
+    head(f"LEFT OUT ({counted(round(all_words, 2), 'word')})")
     for rule, members in by_rule.items():
-        paragraph(f"{_RULES[rule]} ({counted(found.words[rule], 'word')}):")
+        paragraph(f"{RULES[rule]} ({counted(words[rule], 'word')}):")
         for each in members:
-            span = "in the span" if each.is_in_span else ""
-            notes = "; ".join(filter(None, (each.detail, span)))
-            paragraph(f"{each.text} [{notes}]" if notes else each.text, 4)
+            span = "in the span" if each["is_in_span"] else ""
+            notes = "; ".join(filter(None, (each["detail"], span)))
+            paragraph(f"{each['text']} [{notes}]" if notes else each["text"], 4)
 
 
-def _write_advertisements(found: Explanation) -> None:
-    share = f"{found.shingles_left_out:,} of {found.shingles:,} phrases"
-    effect = "" if found.are_sentences else "; as hardly any are in sentences, all words count"
+def _write_advertisements(values: dict[str, Any]) -> None:
+    share = f"{values['shingles_left_out']:,} of {values['shingles']:,} phrases"
+    all_count = "; as hardly any are in sentences, all words count"
+    effect = "" if values["are_sentences"] else all_count
     head(f"TAKEN FOR ADVERTISEMENTS: {share} have too few function words around them{effect}")
-    for row in found.advertisements:
+    for row in values["advertisements"]:
         paragraph(row)
 
 
-def _write_fingerprint(found: Explanation, top: int) -> None:
-    if found.features:
-        shown = min(top, len(found.features))
-        head(f"FEATURES: {shown:,} of {len(found.features):,}, largest weight first")
-        for feature in found.features[:top]:
-            kind = "" if feature.kind == "text" else f" ({feature.kind})"
-            say(f"  {feature.weight:9.3f}  {printable(feature.name, _LONGEST_NAME)}{kind}")
-        head("TALLIES: the sum of weights, added or subtracted, for each bit")
-        for first in range(0, 64, 8):
-            row = "".join(f"{each:10.2f}" for each in found.tallies[first : first + 8])
-            say(f"  {63 - first:2} to {56 - first:2}{row}")
-    value = found.fingerprint
-    head(f"FINGERPRINT {'none' if value is None else f'{as_hex(value)} = {value}'}")
+def _write_bits(features: list[dict[str, Any]], tallies: list[float]) -> None:
+    head("FEATURES of the fingerprint, largest weight first")
+    for each in features:
+        kind = "" if each["kind"] == "text" else f" ({each['kind']})"
+        say(f"  {each['weight']:9.3f}  {printable(each['name'], _LONGEST_NAME)}{kind}")
+    head("TALLIES: the sum of weights, added or subtracted, for each bit")
+    for first in range(0, 64, 8):
+        row = "".join(f"{each:10.2f}" for each in tallies[first : first + 8])
+        say(f"  {63 - first:2} to {56 - first:2}{row}")

@@ -15,11 +15,6 @@ from dedup_filter.wording import printable
 
 COLUMNS = 100
 _INDENT = 2
-TEXTS = (
-    "(new: without blocks that an earlier page of its host had; main: without blocks that two "
-    "earlier pages had; span: all from the first to the last block)"
-)
-"""The meaning of the names of a page's texts."""
 
 
 def head(text: str) -> None:

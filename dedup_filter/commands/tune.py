@@ -1,44 +1,46 @@
-"""`dedup-filter tune`: pages -> the effect of each setting on them, and a suggested setting."""
+"""`dedup-filter tune`: an index with its pages, settings -> what each would drop more or less."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
 from dedup_filter.commands import json_option, progress, say, write_lines
-from dedup_filter.commands.options import field_options, filter_option
-from dedup_filter.config import FilterConfig
+from dedup_filter.commands.options import filter_option, given_settings, max_distance_option
 from dedup_filter.errors import ConfigError
 from dedup_filter.estimate import Estimate
-from dedup_filter.review.tuning.labels import Labelled, Rightness, labelled, labels_in
-from dedup_filter.review.tuning.record_pairs import pages_of, pairs_of
-from dedup_filter.review.tuning.source import opened
-from dedup_filter.review.tuning.tune import Border, Step, Tuning, tune
-from dedup_filter.store.sqlite.page_reader import PageReader
-from dedup_filter.upkeep.directory import options_noted
+from dedup_filter.model import Verdict
+from dedup_filter.review.tuning.labels import labels_in
+from dedup_filter.review.tuning.sweep import KINDS, Change, Effect, Sweep
+from dedup_filter.store.location import folder_of
+from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.wording import counted
 
-_BAR = 40
-_LONGEST = 100
-_WIDE = 12
-_HEADINGS = "k   pairs  similar  confirmed  dropped           by chance    if bits were fair"
-_TUNED = ("max_distance", "min_similarity")
+_EXAMPLES = 3
+_LONGEST_URL = 300
+_LONGEST_VALUE = 60
 
 
-def _number(_: object, __: object, given: str | None) -> int | None:
-    if given is None:
-        return None
-    try:
-        number = float(given)
-    except ValueError:
-        number = 0
-    if not 1 <= number < 2**63:
-        raise click.BadParameter(f"{given!r} is not a number of pages, such as 1e6")
-    return int(number)
+def _new_file(_: object, __: object, given: Path | None) -> Path | None:
+    if given is not None and given.exists():
+        raise click.BadParameter(f"{given} exists, and your labels may be in it")
+    return given
 
 
 @click.command("tune")
-@click.argument("source")
+@click.argument("directory", metavar="DIR")
+@max_distance_option(multiple=True)
+@click.option(
+    "--min-similarity",
+    "-s",
+    multiple=True,
+    metavar="SHARE",
+    help='Share of a page that its original must have, 0 to 1; "none": bits alone decide.',
+)
+@filter_option
 @click.option(
     "--labels",
     type=click.File("rb"),
@@ -46,190 +48,186 @@ def _number(_: object, __: object, given: str | None) -> int | None:
     help='Judged pairs, one a line: {"a": URL, "b": URL, "same": true}.',
 )
 @click.option(
-    "--pages",
-    callback=_number,
-    metavar="NUMBER",
-    help="Estimate chance for this many pages, like 1e6; default: the pages of SOURCE.",
+    "--pairs",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=_new_file,
+    metavar="FILE",
+    help='Write the shown pairs to a new file of labels; "same" is null until you judge.',
 )
 @click.option(
     "--examples",
-    type=click.IntRange(0, 100),
-    default=3,
-    metavar="NUMBER",
-    help="Pairs shown of each kind.",
+    type=click.IntRange(0),
+    metavar="N",
+    help=f"Pairs shown of each kind; default: {_EXAMPLES}, or all for one setting.",
 )
-@field_options
-@filter_option
+@click.option("--most", type=click.IntRange(1), metavar="N", help="Judge only the first N pages.")
+@click.option("--hosts", default="", metavar="NAMES", help="Judge only pages of hosts a,b,c.")
 @json_option
-def tune_command(source: str, as_json: bool, **given: Any) -> None:
-    """Show the effect of each setting on your pages, and suggest one.
+def tune_command(
+    directory: str,
+    max_distance: tuple[int, ...],
+    min_similarity: tuple[str, ...],
+    options: dict[str, Any],
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Show what other settings would drop more or less than now, without crawling.
 
-    SOURCE is an index in a directory, a feed (JSON lines, or an export), or a WARC file. A feed or
-    WARC file is read first, 3 to 5 ms a page; -o workers=auto uses all cores. Pages are compared
-    by fingerprints, sketches and headlines. `rejudge` shows the exact effect of a setting.
+    DIR is an index in a directory that has kept its pages (DEDUP_KEEP_TEXT). They are judged again
+    in the same order, with the options of the last crawl ("now") and with each setting; nothing is
+    written to the index. -k and -s can be repeated: all combinations are tried, each with all of
+    -o. Without a setting, common values are tried. With one setting, all pages whose verdict
+    changes are shown; else some of them.
 
-    \b
-    similar    mean share of the later page's phrases that the earlier one has
-    confirmed  pairs in which the later page would be dropped for the earlier one
-    by chance  unrelated pages that are as near, for each page; ~: extrapolated
+    With --labels: precision and recall of each setting, with 95 % confidence. With --json: an
+    object for "now", and one for each setting.
 
-    With --labels: precision and recall of each setting with 95 % confidence, and the best setting.
-
-    Exit codes: 0 done, 2 SOURCE or FILE cannot be read, has no pages, or a label is malformed.
-    """  # noqa: D301 - click must see the character
-    labels: BinaryIO | None = given["labels"]
-    judged = list(labels_in(labels)) if labels is not None else None
-    for name in _TUNED:
-        if name in given["options"]:
-            raise ConfigError(f"{name} is the setting to be found: leave it out")
-    with opened(
-        source,
-        given["fields"],
-        given["options"],
-        lambda them, total: progress(them, "reading", total),
-    ) as (snapshot, notes):
-        config = FilterConfig.of(options_noted(snapshot))
-        pages = pages_of(snapshot, by_phrases=config.shared_phrases)
-        pairs = pairs_of(
-            snapshot,
-            pages,
-            by_host=config.scope == "host",
-            watch=lambda them, total: progress(them, "comparing", total),
-        )
-        tuning = tune(pages, pairs, planned=given["pages"], examples=given["examples"])
-        tuning = tuning._replace(notes=[*notes, *tuning.notes])
-        found = None if judged is None else labelled(snapshot, pages, judged)
-        if as_json:
-            write_lines([{"source": source, **_as_object(snapshot, tuning, found)}])
-        else:
-            for line in _report(snapshot, source, tuning, found):
-                say(line)
-
-
-def _as_object(reader: PageReader, tuning: Tuning, found: Labelled | None) -> dict[str, Any]:
-    """Return all as plain values of JSON."""
-    chance = tuning.chance
-    return {
-        **tuning._asdict(),
-        "nearest": {str(bits): count for bits, count in tuning.nearest.items()},
-        "chance": None if chance is None else vars(chance),
-        "steps": [step._asdict() for step in tuning.steps],
-        "shares": {f"{share:g}": count for share, count in tuning.shares.items()},
-        "border": [_border_object(reader, each) for each in tuning.border],
-        "suggested": tuning.suggested._asdict(),
-        "labels": None if found is None else _labels_object(found),
-    }
-
-
-def _border_object(reader: PageReader, each: Border) -> dict[str, Any]:
-    page, original = reader.record(each.page), reader.record(each.original)
-    return {
-        "kind": each.kind,
-        "url": page.url,
-        "headline": page.h1 or page.title,
-        "original": original.url,
-        "original_headline": original.h1 or original.title,
-        "distance": each.distance,
-        "similarity": each.similarity,
-    }
-
-
-def _labels_object(found: Labelled) -> dict[str, Any]:
-    settings = [_rightness_object(each) for each in found.settings]
-    best = None if found.best is None else _rightness_object(found.best)
-    return {**found._asdict(), "settings": settings, "best": best}
-
-
-def _rightness_object(each: Rightness) -> dict[str, Any]:
-    return {
-        name: value._asdict() if isinstance(value, Estimate) else value
-        for name, value in each._asdict().items()
-    }
-
-
-def _report(
-    reader: PageReader, source: str, tuning: Tuning, found: Labelled | None
-) -> Iterator[str]:
-    """Write all for people, at most 80 columns where URLs allow it."""
-    yield (
-        f"{source}: {counted(tuning.pages, 'page')}, {tuning.long:,} with enough text, "
-        f"{tuning.exact:,} equal to an earlier page"
-    )
-    k, share = tuning.suggested[:2]
-    yield f"Suggested: max_distance {k}, min_similarity {share:g}"
-    yield from (f"- {reason}" for reason in tuning.suggested.reasons)
-    yield from (f"note: {note}" for note in tuning.notes)
-    yield from ("", "Bits to the nearest earlier page (beyond 12 by a sample):")
-    yield from _histogram(tuning)
-    if tuning.chance is not None:
-        yield (
-            f"Unrelated pages differ in {tuning.chance.mean:.1f} bits, "
-            f"+-{tuning.chance.deviation:.1f}; fair bits in 32.0, +-4.0."
-        )
-    yield from ("", f"min_similarity {share:g}; chance is estimated for {tuning.planned:,} pages:")
-    yield _HEADINGS
-    yield from (_step_line(step) for step in tuning.steps)
-    yield from ("", f"max_distance {k}; pages dropped by min_similarity:")
-    yield "   ".join(f"{each:g}: {count:,}" for each, count in tuning.shares.items())
-    kind = ""
-    for each in tuning.border:
-        if each.kind != kind:
-            kind = each.kind
-            yield from ("", f"At the border, {kind}:")
-        yield from _border_lines(_border_object(reader, each))
-    if found is not None:
-        yield from ("", *_labels_lines(found))
-
-
-def _histogram(tuning: Tuning) -> Iterator[str]:
-    most = max(tuning.nearest.values(), default=1)
-    last = max(tuning.nearest, default=0)
-    for bits in range(last + 1):
-        count = tuning.nearest.get(bits, 0)
-        yield f"{bits:>2} {count:>9,.0f} {'#' * round(_BAR * count / most)}".rstrip()
-
-
-def _step_line(step: Step) -> str:
-    """Write a line of the table of k.
-
-    >>> _step_line(Step(12, 5, 0.5, 4, 70, 0.0213, False, 0.00021))
-    '12      5     50 %          4       70             ~0.021             0.00021'
+    Exit codes: 0 done, 2 DIR cannot be read or has not kept its pages, an option or label is wrong.
     """
-    mean = "-" if step.mean_similarity is None else f"{100 * step.mean_similarity:.0f} %"
-    by_chance = f"{'' if step.is_counted else '~'}{step.by_chance:.2g}"
-    return (
-        f"{step.max_distance:<2} {step.pairs:>6} {mean:>8} {step.confirmed:>10} "
-        f"{step.dropped:>8} {by_chance:>18} {step.by_fair_bits:>19.2g}"
+    labels: BinaryIO | None = given["labels"]
+    judged = [] if labels is None else list(labels_in(labels))
+    settings = _settings(max_distance, min_similarity, options)
+    if folder_of(directory) is None:
+        raise ConfigError(
+            f"{directory!r} is not a directory: other indexes record no dropped pages"
+        )
+    hosts = [each.strip() for each in given["hosts"].split(",") if each.strip()]
+    examples = given["examples"]
+    if examples is None and len(settings) != 1:
+        examples = _EXAMPLES
+    with Snapshot.open_to_read(directory) as snapshot:
+        sweep = Sweep(snapshot, settings, most=given["most"], hosts=hosts)
+        pages, tried = counted(len(sweep.pages), "page"), counted(len(sweep.configs), "setting")
+        if not as_json:
+            say(f"judging {pages} by {tried}: about {max(1, sweep.seconds()):,.0f} s", err=True)
+        effects = sweep.run(lambda them, total: progress(them, "judging", total), judged, examples)
+    if as_json:
+        write_lines(map(_object, effects))
+    else:
+        for line in _report(effects, is_mixed=sweep.is_mixed):
+            say(line)
+    if given["pairs"] is not None:
+        given["pairs"].write_text("".join(_pairs(effects)), encoding="utf-8")
+
+
+def _settings(
+    distances: tuple[int, ...], similarities: tuple[str, ...], options: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return all combinations of the values; without any, none."""
+    if not (distances or similarities or options):
+        return []
+    return [
+        {**options, **given_settings(max_distance=bits, min_similarity=share)}
+        for bits, share in product(distances or [None], similarities or [None])
+    ]
+
+
+def _pairs(effects: list[Effect]) -> Iterator[str]:
+    """Return a line for each pair that the examples name, to be labelled."""
+    changes = [change for effect in effects for change in effect.examples]
+    for a, b in dict.fromkeys((each.url, each.original) for each in changes if each.original):
+        yield json.dumps({"a": a, "b": b, "same": None}) + "\n"
+
+
+def _object(effect: Effect) -> dict[str, Any]:
+    scores = effect.scores
+    return {
+        "options": dict(effect.options),
+        "dropped": effect.dropped,
+        **{kind: effect.changed[kind] for kind in KINDS},
+        "labels": None
+        if scores is None
+        else {
+            name: value._asdict() if isinstance(value, Estimate) else value
+            for name, value in scores._asdict().items()
+        },
+        "changes": [
+            {
+                "url": each.url,
+                "change": each.kind,
+                "before": each.before.as_json(),
+                "after": each.after.as_json(),
+            }
+            for each in effect.examples
+        ],
+    }
+
+
+def _report(effects: list[Effect], *, is_mixed: bool) -> Iterator[str]:
+    now = {name: effects[0].options[name] for name in ("max_distance", "min_similarity")}
+    names = [f"now, {_named(now)}", *(_named(effect.options) for effect in effects[1:])]
+    wide = max(map(len, names))
+    is_scored = effects[0].scores is not None
+    heads = [f"{each.replace('_', ' '):>16}" for each in ("dropped", *KINDS)]
+    heads += [f"  {each:<22}" for each in ("precision", "recall") if is_scored]
+    for name, effect in zip(names[1:], effects[1:], strict=True):
+        if effect.examples:
+            yield f"{name}:"
+            yield from (f"  {_line(change)}" for change in effect.examples)
+            yield ""
+    yield f"{'setting':<{wide}}{''.join(heads)}".rstrip()
+    for name, effect in zip(names, effects, strict=True):
+        yield f"{name:<{wide}}{_row(effect)}".rstrip()
+    if (scores := effects[0].scores) is not None:
+        yield (
+            f"labels  {counted(scores.same, 'pair')} the same, {scores.different:,} different, "
+            f"{scores.unknown:,} of pages that are not here"
+        )
+    if is_mixed:
+        yield 'note    crawls of this index had different options: "now" is the last one\'s'
+
+
+def _row(effect: Effect) -> str:
+    counts = [effect.dropped, *(effect.changed[kind] for kind in KINDS)]
+    scores = effect.scores
+    shares = () if scores is None else (scores.precision, scores.recall)
+    return "".join(f"{each:>16,}" for each in counts) + "".join(
+        f"  {_share(each):<22}" for each in shares
     )
 
 
-def _border_lines(each: dict[str, Any]) -> Iterator[str]:
-    bits, share = counted(each["distance"], "bit"), 100 * each["similarity"]
-    yield f"  {bits}, {share:.0f} % similar: {_short(each['url'])}  {_short(each['headline'])}"
-    yield f"{'':<{_WIDE}}and {_short(each['original'])}  {_short(each['original_headline'])}"
+def _named(options: Mapping[str, Any]) -> str:
+    """Name a setting by what differs from now.
 
-
-def _labels_lines(found: Labelled) -> Iterator[str]:
-    yield (
-        f"Labels: {counted(found.same, 'pair')} the same, {found.different:,} different, "
-        f"{found.unknown:,} of pages that are not here"
+    >>> _named({"max_distance": 3, "min_similarity": None}), _named({})
+    ('max_distance 3, min_similarity none', 'as now')
+    """
+    shown = (
+        f"{name} {'none' if value is None else str(value)[:_LONGEST_VALUE]}"
+        for name, value in options.items()
     )
-    if found.best is not None:
-        best = found.best
-        yield f"Best: max_distance {best.max_distance}, min_similarity {best.min_similarity:g}"
-        for name in ("precision", "recall", "f1"):
-            yield f"  {name:<9} {_estimate(getattr(best, name))}"
-    yield f"- {found.reason}"
+    return ", ".join(shown) or "as now"
 
 
-def _estimate(share: Estimate | None) -> str:
+def _line(change: Change) -> str:
+    before, after = _verdict(change.before), _verdict(change.after)
+    kind = change.kind.replace("_", " ")
+    return f"{kind:<14}  {_short(change.url)}  was {before}, would be {after}"
+
+
+def _verdict(verdict: Verdict) -> str:
+    """Describe a verdict.
+
+    >>> _verdict(Verdict("near", "http://a/", 3, 0.941)), _verdict(Verdict("new"))
+    ('near http://a/ (3 bits, 94 % similar)', 'new')
+    """
+    if not verdict.is_duplicate:
+        return verdict.outcome
+    original = _short(verdict.original or "a forgotten page")
+    if verdict.distance is None or verdict.similarity is None:
+        return f"{verdict.outcome} {original}"
+    bits, share = counted(verdict.distance, "bit"), 100 * verdict.similarity
+    return f"{verdict.outcome} {original} ({bits}, {share:.0f} % similar)"
+
+
+def _short(url: str) -> str:
+    return url if len(url) <= _LONGEST_URL else f"{url[:_LONGEST_URL]}..."
+
+
+def _share(share: Estimate | None) -> str:
     """Write a share with its interval.
 
-    >>> _estimate(Estimate(0.9, 0.81, 0.95))
+    >>> _share(Estimate(0.9, 0.81, 0.95))
     '0.900 (0.810 to 0.950)'
     """
     return "-" if share is None else f"{share.value:.3f} ({share.low:.3f} to {share.high:.3f})"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -1,17 +1,23 @@
-"""An index, only read -> its pages that are similar to a page that a user names.
+"""What a user names, and an index or none, only read -> the page; the pages similar to it.
 
-    a fingerprint, or a page of the index     -> looked up by its record, and by its kept blocks
-    any other page: fetched, from a file      -> read, and profiled with the frame of its host
+    a fingerprint                                 similar pages are looked up by it
+    recorded and kept with its text or blocks     judged again, with the known frame of its host
+    recorded, without them                        its record alone
+    any other page: fetched, from a file          read, and judged with that frame
 
-All fingerprints are compared, without tables. So any distance is possible, and a crawl may be
-writing to the index meanwhile. Cost: 1 us a page in the index to open it, 2 ns to compare a page;
-4 ms to read and profile a page.
+What is known of hosts is what the index has counted, or nothing; and the pages that the caller
+takes for kept since. Nothing is recorded.
+
+To find similar pages, all fingerprints are compared, without tables. So any distance is possible,
+and a crawl may be writing to the index meanwhile.
+
+Cost: 1 us a page in the index to open it, 2 ns to compare a page; 4 ms to read and profile a page.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,20 +26,22 @@ import numpy as np
 from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
-from dedup_filter.fingerprints.phrase_keys import KEY
-from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
 from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import Frames, HostContext, no_context
 from dedup_filter.judging import loading, profile_of
-from dedup_filter.model import NearPage, Unjudged
-from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.model import Document, NearPage, Unjudged
+from dedup_filter.review.explanation.explained_page import ExplainedPage
+from dedup_filter.review.explanation.named_page import NamedPage
+from dedup_filter.review.given_page import read_page
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.phrase_table import MOST_OF_KEY
-from dedup_filter.store.records import PageRecord
+from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord, Scheme
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
-from dedup_filter.upkeep.results import KeptContent, Recorded
+from dedup_filter.upkeep.results import Entries, Recorded
 
 _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
@@ -52,129 +60,150 @@ class Answer(NamedTuple):
 
 
 class RecordedPages:
-    """The pages of an index, only read."""
+    """The pages of an index, only read, and the frames of its hosts; without an index, none."""
 
-    def __init__(self, index: Index, recorded: Recorded, config: FilterConfig) -> None:
-        self._index = index
+    def __init__(self, name: str, recorded: Recorded, config: FilterConfig) -> None:
+        self._name = name
         self._recorded = recorded
         self.config = config
         """The recorded options of the index, replaced by the options that were given."""
+        self._since = ExpectedHosts()
 
     @classmethod
     @contextmanager
-    def open(cls, index: Index, options: Mapping[str, Any]) -> Iterator["RecordedPages"]:
+    def open(cls, index: Index | None, options: Mapping[str, Any]) -> Iterator["RecordedPages"]:
         """Open an index with its recorded options, unless `options` replace them.
 
         Raises:
             ConfigError: there is no index, or an option is wrong.
             StoreError: the index cannot be read.
         """
+        if index is None:
+            config = FilterConfig.of(options)
+            yield cls("", _nothing(scheme_of(config)), config)
+            return
         known = {name: value for name, value in index.filter_options().items() if name != "layout"}
         config = FilterConfig.of({**known, **options})
         with index.recorded() as recorded:
-            yield cls(index, recorded, config)
+            yield cls(str(index), recorded, config)
+
+    def with_options(self, config: FilterConfig) -> "RecordedPages":
+        """Return the same pages with other options, none kept since."""
+        return RecordedPages(self._name, self._recorded, config)
+
+    @property
+    def is_index(self) -> bool:
+        """Whether there is an index."""
+        return bool(self._name)
 
     @property
     def max_distance(self) -> int:
         """The option of the index, or the filter's default if the index has not recorded it."""
         return self.config.max_distance
 
-    def answer(self, name: str, max_distance: int, *, url: str = "") -> Answer:
-        """Find the kept pages within a distance, up to 64, of a page.
-
-        `name` is a fingerprint in hexadecimal, the URL of a page in the index, another URL, the
-        path of a file, or "-". `url` is the URL of a page in a file.
-
-        Raises:
-            DedupError: the page cannot be fetched or read.
-            SchemeMismatch: see `require_scheme`.
-        """
-        if _FINGERPRINT.fullmatch(name) and not Path(name).exists():
-            value = int(name, 16)
-            return Answer(name, value, self._found(Asked("", (value,)), max_distance))
-        if (record := self.record_at(name)) is not None:
-            near = self._found(self._query(record), max_distance)
-            others = [each for each in near if each.page != record.page]
-            return Answer(name, record.fingerprint, others, record.reason)
-        given = read_page(name, url)
-        profile = self.profile(given)
-        if isinstance(profile, Unjudged):
-            return Answer(name, None, [], profile.reason)
-        near = self._found(Asked.of(Place.of(given.url).host, profile), max_distance)
-        return Answer(name, profile.fingerprint, near)
-
     @property
     def kept(self) -> int:
         """The number of kept pages."""
         return int(np.count_nonzero(self._recorded.entries.are_kept))
 
-    def record_at(self, url: str) -> PageRecord | None:
-        """Return the record of the latest kept page at a URL, None if there is none."""
-        pages = self._recorded.at_url(url) if "://" in url else ()
-        return next(iter(self._recorded.records(pages[-1:])), None)
+    def named(self, name: str, url: str = "", *, is_met_now: bool = False) -> NamedPage:
+        """Return a page of the index, or read another page; `url` is the URL of a file.
 
-    def latest_at(self, url: str) -> PageRecord | None:
-        """Return the record of the latest kept page at a URL, else of the latest dropped page.
-
-        None: no page is recorded there.
-        """
-        record = self.record_at(url)
-        if record is not None or "://" not in url:
-            return record
-        pages = self._recorded.dropped_at_url(url)
-        return next(iter(self._recorded.records(pages[-1:])), None)
-
-    def content(self, record: PageRecord) -> KeptContent:
-        """Return the content of a page that was kept beside its record."""
-        return self._recorded.content(record)
-
-    def require_scheme(self) -> None:
-        """Require that recorded fingerprints can be compared with fingerprints made here.
+        `name` is the URL of a page in the index, another URL, the path of a file, or "-".
+        `is_met_now`: see `context`; a page of the index never is.
 
         Raises:
+            DedupError: the page cannot be fetched or read.
             SchemeMismatch: the index has fingerprints of another scheme.
         """
-        scheme_of(self.config).require(self._recorded.scheme, str(self._index))
+        record = self._latest_at(name)
+        if record is None:
+            given = read_page(name, url)
+            self._require_scheme()
+            context_of = partial(self.context, is_met_now=is_met_now)
+            page = ExplainedPage.read(given.url, given.page, self.config, context_of)
+            return NamedPage(name, given.url, page)
+        kept = self._recorded.content(record)
+        is_text = kept.form == KEPT_AS_TEXT
+        content = Document(kept.text or "", record.title) if is_text else kept.page()
+        if content is None:
+            return NamedPage(name, record.url, None, record, kept)
+        self._require_scheme()
+        read = ReadPage.of(content, self.config)
+        explained = ExplainedPage.of(record.url, read, self.config, self.context)
+        return NamedPage(name, record.url, explained, record, kept)
 
-    def profile(self, given: GivenPage) -> PageProfile | Unjudged:
-        """Profile a page as a crawl would that continues with the index now.
+    def again(self, named: NamedPage) -> NamedPage:
+        """Read a page once more, with these options; a page of an index stays as it is."""
+        page = named.explained
+        if page is None or page.source is None:
+            return named
+        context_of = partial(self.context, is_met_now=True)
+        read = ExplainedPage.read(named.url, page.source, self.config, context_of)
+        return named._replace(page=read)
 
-        Raises:
-            SchemeMismatch: see `require_scheme`.
-        """
-        self.require_scheme()
-        source = Source.of(given.page, given.url, Place.of(given.url).host, self.config)
-        page = source.read(self.config)
-        if isinstance(page, Unjudged):
-            return page
-        return profile_of(page, self.context(given.url, page.shown), self.config)
+    def keep(self, named: NamedPage) -> None:
+        """Count a page for its host as kept, unless the index has counted it."""
+        page = named.explained
+        if named.record is None and page is not None and page.context.host.name:
+            updates = page.context.updates(is_kept=not page.profile.was_shown)
+            self._since.add(1, {host.name: update for host, update in updates})
 
     def context(self, url: str, shown: Shown, *, is_met_now: bool = False) -> HostContext:
         """Return the known frame of the host of a page, given the blocks that the page shows.
 
-        The counts leave out the page itself if it is recorded. With `is_met_now` they include it,
-        as in a crawl: a crawl cannot know which counts come from an earlier fetch of the page.
+        If the page is recorded, the counts leave out the page itself. While the frame of the host
+        is not known, this holds for a dropped page, too: its new blocks were counted. With
+        `is_met_now` they are included, as in a crawl, which cannot know which counts come from an
+        earlier fetch of the page.
         """
         host = Place.of(url).host
         if not (host and self.config.learn_frames):
             return no_context(shown)
-        own_count = not is_met_now and self.record_at(url) is not None
-        context = self._frames.context(host, shown, int(own_count))
+        record = None if is_met_now else self._latest_at(url)
+        is_counted = record is not None and (
+            record.is_kept or not self._frames.of(host).is_frame_known
+        )
+        context = self._frames.context(host, shown, int(is_counted))
         self._frames.shrink()
-        return context
+        return self._since.context(context)
 
-    def _query(self, record: PageRecord) -> Asked:
-        """Look up a recorded page by all its texts if its blocks were kept, else by its record.
+    def answer(self, name: str, max_distance: int, *, url: str = "") -> Answer:
+        """Find the kept pages within a distance, up to 64, of a page or a fingerprint.
 
-        Blocks that only one other page of the host had are in the page's main text only.
+        `name` is a fingerprint in hexadecimal, or as for `named`.
+
+        Raises:
+            DedupError: the page cannot be fetched or read.
+            SchemeMismatch: the index has fingerprints of another scheme.
         """
-        content = self.content(record).page()
-        if content is None:
-            return Asked.of_record(record)
-        self.require_scheme()
-        page = ReadPage.of(content, self.config)
-        context = self.context(record.url, page.shown)
-        return Asked.of(record.host, profile_of(page, context, self.config))
+        if _FINGERPRINT.fullmatch(name) and not Path(name).exists():
+            value = int(name, 16)
+            return Answer(name, value, self._found(Asked("", (value,)), max_distance))
+        named = self.named(name, url)
+        page, record = named.explained, named.record
+        if page is not None:
+            asked = Asked.of(named.host, page.profile)
+        elif record is not None:
+            asked = Asked.of_record(record)
+        else:
+            return Answer(name, None, [], named.reason)
+        known_by = record or named.measures
+        near = self._found(asked, max_distance)
+        if record is not None:
+            near = [each for each in near if each.page != record.page]
+        return Answer(name, known_by and known_by.fingerprint, near, named.reason)
+
+    def _latest_at(self, url: str) -> PageRecord | None:
+        """Return the record of the latest kept page at a URL, else of the latest dropped page."""
+        if "://" not in url:
+            return None
+        pages = self._recorded.at_url(url) or self._recorded.dropped_at_url(url)
+        return next(iter(self._recorded.records(pages[-1:])), None)
+
+    def _require_scheme(self) -> None:
+        """Require that recorded fingerprints can be compared with fingerprints made here."""
+        scheme_of(self.config).require(self._recorded.scheme, self._name)
 
     def _found(self, query: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries
@@ -198,6 +227,14 @@ class RecordedPages:
     @cached_property
     def _frames(self) -> Frames:
         return Frames(self.config.frame_memory * 1e6, loading(self._recorded.frames))
+
+
+def _nothing(scheme: Scheme) -> Recorded:
+    """Return an index without pages."""
+    none, bits = np.empty(0, np.bool_), np.empty(0, np.uint64)
+    keys = np.empty((0, KEYS), np.uint32)
+    entries = Entries(np.empty(0, np.int64), none, none, bits, bits, keys)
+    return Recorded(scheme, entries, lambda _: (), lambda _: (), lambda _: None)
 
 
 def fingerprints_of(

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from command_line import COMMAND, lines, refused, run
@@ -32,13 +33,6 @@ def pair(tmp_path):
 HERE = ("--url", "http://a.example/1", "--url", "http://a.example/2")
 
 
-def test_files_without_urls_are_judged_as_pages_of_one_host(pair):
-    (alone,), (on_host,) = (lines("compare", "--json", *pair, *urls) for urls in ((), HERE))
-    rules = [each["refused"] and each["refused"]["rule"] for each in alone["verdicts"]]
-    assert rules == [each["refused"] and each["refused"]["rule"] for each in on_host["verdicts"]]
-    assert "lines" in rules
-
-
 def test_sections_for_people(pair):
     code, out, err = run("compare", *pair, *HERE)
     assert (code, err) == (0, "")
@@ -48,11 +42,20 @@ def test_sections_for_people(pair):
     assert reason in " ".join(out.split())
     assert "[-Tuesday-] {+\\x9b31mred\\u202e+} to discuss" in out
     assert "怎样让港口在[-冬-]{+夏+}季保持开放" in out
-    assert "ONLY A SAYS\n  The committee met on Tuesday" in out
+    assert out.startswith("judged       as pages of one host, a.example; the frame of B's host is")
+    assert "FINGERPRINTS" not in out
+
+
+def test_bits_and_tables(pair):
+    code, out, _ = run("compare", *pair, *HERE, "--bits")
+    assert code == 0
     tables = re.findall(r"table \d, led by bits [\d to,]+: (\d+) differ; .*(finds|misses)", out)
     distance = int(re.search(r"FINGERPRINTS: (\d+) bits?", out)[1])
     assert sum(int(differing) for differing, _ in tables) == distance
     assert "finds" in dict(tables).values()
+    (found,) = lines("compare", *pair, *HERE, "--bits", "--json")
+    assert len(found["bits"]["differing"]) == found["distance"] == distance
+    assert len(found["bits"]["tables"]) == len(tables)
 
 
 def test_the_element_of_a_line_that_keeps_two_pages_apart(tmp_path):
@@ -66,7 +69,7 @@ def test_the_element_of_a_line_that_keeps_two_pages_apart(tmp_path):
             verdict = pages.see(HERE[2 * number + 1], html=html)
     assert [each.text for each in verdict.refused.lines] == ["By Anna Read 1038 times"]
     (found,) = lines("compare", *map(str, paths), *HERE, "--json")
-    assert found["verdicts"][12]["refused"]["lines"] == ["By Anna Read 1038 times"]
+    assert found["verdict"]["refused"]["lines"] == ["By Anna Read 1038 times"]
     assert found["ignorable"]["selector"] == ".views"
     [element] = found["ignorable"]["elements"]
     assert element["text"] == "Read 1038 times"
@@ -78,23 +81,20 @@ def test_the_element_of_a_line_that_keeps_two_pages_apart(tmp_path):
         in " ".join(out.split()).replace("'", '"')
     )
     (found,) = lines("compare", *HERE[1::2], "--index", str(index), "--json")
-    assert found["verdicts"][12]["refused"]["lines"] == ["By Anna Read 1038 times"]
+    assert found["verdict"]["refused"]["lines"] == ["By Anna Read 1038 times"]
     assert found["ignorable"] is None
 
 
 def test_one_object(pair):
     (found,) = lines("compare", *pair, *HERE, "--json")
-    assert [each["max_distance"] for each in found["verdicts"]] == list(range(13))
+    assert found["assumed"].startswith("as pages of one host, a.example; ")
     with NearDuplicateFilter.open() as pages:
         pages.see(HERE[1], html=ONE)
-        verdict = pages.see(HERE[3], html=OTHER)
-    last = found["verdicts"][-1]
-    assert (last["outcome"], last["candidates"]) == (verdict.outcome, verdict.candidates)
-    assert last["refused"]["rule"] == verdict.refused.rule == "lines"
-    assert last["refused"]["words"] == verdict.refused.words == 2
-    assert last["refused"]["text"] == "Price: 18"
-    assert last["refused"]["distance"] == found["distance"]
-    assert found["distance"] == len(found["differing_bits"])
+        expected = pages.see(HERE[3], html=OTHER)
+    verdict, refused = found["verdict"], found["verdict"]["refused"]
+    assert (verdict["outcome"], verdict["candidates"]) == (expected.outcome, expected.candidates)
+    assert (refused["rule"], refused["words"], refused["text"]) == ("lines", 2, "Price: 18")
+    assert refused["distance"] == expected.refused.distance == found["distance"]
     assert found["second"]["title"] == HOSTILE
     json.dumps(found, allow_nan=False)
 
@@ -115,29 +115,30 @@ def test_why_it_is_kept_is_what_the_log_of_a_crawl_says(tmp_path):
     assert f"kept: {why(verdict.refused)}" in " ".join(out.split())
 
 
-def test_pages_that_differ_in_nothing(pair):
-    code, out, _ = run("compare", pair[0], pair[0])
-    assert code == 0
-    assert "k 0 to 12  exact: it repeats A (0 bits" in out
-    assert "WORD DIFF" not in out
-    assert "ONLY A SAYS: nothing" in out
+def test_verdicts_in_words(tmp_path):
+    texts = article(1), article(1).replace("crane", "winch", 2), article(2), "a few words"
+    paths = [str(tmp_path / f"{n}.txt") for n in range(4)]
+    for path, text in zip(paths, texts, strict=True):
+        Path(path).write_text(text)
 
+    def verdict(number, *options):
+        (found,) = lines("compare", paths[0], paths[number], "--json", *options)
+        out = run("compare", paths[0], paths[number], *options)[1]
+        return found["distance"], " ".join(
+            re.search(r"verdict +(.*?)\nA ", out, re.DOTALL)[1].split()
+        )
 
-def test_distances_at_which_it_is_near(tmp_path):
-    paths = [tmp_path / f"{n}.txt" for n in range(2)]
-    for path, text in zip(
-        paths, (article(1), article(1).replace("crane", "winch", 2)), strict=True
-    ):
-        path.write_text(text)
-    out = run("compare", *map(str, paths))[1]
-    assert re.search(r"k 0 to \d+ +near: .*found by shared phrases", out)
-    code, out, _ = run("compare", *map(str, paths), "-o", "shared_phrases=False")
-    assert code == 0
-    near = re.search(r"k (\d+) to 12  near: it repeats A \((\d+) bits?, A has ([\d.]+) %", out)
-    assert near[1] == near[2]
-    assert float(near[3]) > 80
-    if near[1] != "0":
-        assert "new: not near" in out
+    bits, said = verdict(1)
+    assert re.fullmatch(rf"near: B repeats A \({bits} bits?, A has [89]\d\.\d % of it\)", said)
+    assert verdict(1, "-o", "max_distance=0")[1].endswith("; found by shared phrases)")
+    narrow = "-o", f"max_distance={bits - 1}", "-o", "shared_phrases=False"
+    assert verdict(1, *narrow) == (
+        bits,
+        f"new: not near ({bits} bits differ, max_distance {bits - 1})",
+    )
+    assert verdict(3) == (None, "unjudged: too_short")
+    assert verdict(0) == (0, "exact: B repeats A (0 bits, A has 100.0 % of it)")
+    assert "WORD DIFF" not in run("compare", paths[0], paths[0])[1]
 
 
 def on_a_terminal(*arguments, **environment):
@@ -172,7 +173,7 @@ def test_colours_on_a_terminal_only(pair):
 def test_pages_of_an_index(index):
     urls = ITEMS[0]["url"], ITEMS[20]["url"]
     (found,) = lines("compare", *urls, "--index", str(index), "--json")
-    assert found["verdicts"][12]["outcome"] == "near"
+    assert found["verdict"]["outcome"] == "near"
     assert found["second"]["recorded"] == "near"
     assert found["second"]["original"] == urls[0]
     out = run("compare", *urls, "--index", str(index))[1]
@@ -183,13 +184,15 @@ def test_pages_of_a_shared_index(servers, tmp_path):
     index = servers.seeded()
     urls = ITEMS[0]["url"], ITEMS[1]["url"]
     (found,) = lines("compare", *urls, "--index", index, "--json")
-    assert (found["verdicts"], found["changes"]) == (None, None)
+    assert (found["verdict"], found["changes"]) == (None, None)
     assert found["likeness"]["of_second"] < 0.5
-    assert "VERDICT: B cannot be judged again" in run("compare", *urls, "--index", index)[1]
+    assert (
+        "verdict      none: B cannot be judged again" in run("compare", *urls, "--index", index)[1]
+    )
     path = tmp_path / "a.txt"
     path.write_text(article(0, 1))
     (found,) = lines("compare", urls[0], str(path), "--index", index, "--json")
-    assert found["verdicts"][12]["outcome"] == "near"
+    assert found["verdict"]["outcome"] == "near"
 
 
 @pytest.mark.parametrize(
@@ -213,27 +216,5 @@ def test_options_change_the_verdict(pair):
         "compare", *pair, "--json", "-o", "min_similarity=none", "-o", "max_distance=7"
     )
     assert found["max_distance"] == 7
-    assert found["verdicts"][12]["outcome"] == "near"
+    assert found["verdict"]["outcome"] == "near"
     assert "min_similarity" in refused("compare", *pair, "-o", "min_similarity=2")
-
-
-def test_help_fits_a_screen():
-    out = run("compare", "--help")[1].splitlines()
-    assert len(out) <= 40
-    assert max(map(len, out)) <= 80
-
-
-@pytest.mark.parametrize("host", ["a.example", "b.example"])
-def test_what_shares_phrases_is_found_at_every_distance(tmp_path, article, host):
-    paragraphs = [article(number, words=60) for number in range(8)]
-    paths = []
-    for name, some in ("whole", paragraphs), ("part", paragraphs[2:5]):
-        paths.append(tmp_path / f"{name}.txt")
-        paths[-1].write_text("\n\n".join(some))
-    urls = "--url", "http://a.example/", "--url", f"http://{host}/part"
-    (found,) = lines("compare", "--json", *map(str, paths), *urls)
-    told = {(each["outcome"], each["reason"]) for each in found["verdicts"]}
-    assert told == {("near", "shared_phrases")}
-    code, out, _ = run("compare", *map(str, paths), *urls)
-    assert code == 0
-    assert "found by shared phrases" in " ".join(out.split())

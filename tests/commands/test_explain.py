@@ -25,25 +25,25 @@ def page(tmp_path):
 
 
 def test_sections_for_people(page):
-    code, out, err = run("explain", page, "--url", "http://a.example/", "--top", "3")
+    code, out, err = run("explain", page, "--url", "http://a.example/", "--bits")
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     assert "\u202e" not in out
     assert max(map(columns_of, out.splitlines())) <= COLUMNS
-    for head in ("TEXT KEPT (", "LEFT OUT (", "TAKEN FOR ADVERTISEMENTS", "FEATURES: 3 of"):
+    for head in ("TEXT KEPT (", "LEFT OUT (", "FEATURES of the"):
         assert f"\n{head}" in out
     assert "page frame by an element's tag" in out
-    assert "host         a.example: 0 pages kept" in out
+    assert "host         a.example: 0 pages kept, its frame is not known" in out
     tallies = out.partition("TALLIES")[2].splitlines()[1:9]
     assert [len(row.split()) for row in tallies] == [11] * 8
+    assert "FEATURES" not in run("explain", page)[1]
 
 
 def test_one_object(page):
-    (found,) = lines("explain", page, "--json", "--top", "1")
+    (found,), (plain,) = (lines("explain", page, "--json", *more) for more in (["--bits"], []))
     with NearDuplicateFilter.open() as pages:
         verdict = pages.see("", html=PAGE)
-    assert found["fingerprint"] == verdict.fingerprint
-    assert found["fingerprint_hex"] == f"{verdict.fingerprint:#018x}"
+    assert found["fingerprint"] == f"{verdict.fingerprint:#018x}"
     assert FIRST in found["text"]
     assert {left["rule"] for left in found["left_out"]} == {"title", "frame", "element"}
     assert sum(found["words"].values()) == pytest.approx(
@@ -51,12 +51,13 @@ def test_one_object(page):
     )
     assert len(found["features"]) > 10
     assert len(found["tallies"]) == 64
+    assert found.keys() - plain.keys() == {"features", "tallies"}
 
 
 def test_standard_input_and_options():
     text = ITEMS[0]["text"]
     (found,) = lines("explain", "-", "--json", "-o", "features=shingles", text=text)
-    assert found["fingerprint"] == fingerprint(text, features="shingles")
+    assert int(found["fingerprint"], 16) == fingerprint(text, features="shingles")
     assert found["left_out"] == []
 
 
@@ -72,15 +73,20 @@ def test_page_of_a_shared_index(servers):
     index = servers.seeded()
     (found,) = lines("explain", ITEMS[0]["url"], "--index", index, "--json")
     assert (found["text"], found["left_out"]) == (None, None)
-    assert found["fingerprint"] == fingerprint(ITEMS[0]["text"])
+    assert int(found["fingerprint"], 16) == fingerprint(ITEMS[0]["text"])
     assert "TEXT: it was not kept" in run("explain", ITEMS[0]["url"], "--index", index)[1]
 
 
-def test_unjudged_page():
-    code, out, _ = run("explain", "-", text="<p>a few words")
+@pytest.mark.parametrize(
+    ("html", "reason"), [("<p>a few words", "too_short"), ("%PDF-1.7", "binary")]
+)
+def test_unjudged_page(html, reason):
+    code, out, _ = run("explain", "-", "--bits", text=html)
     assert code == 0
-    assert "unjudged     too_short" in out
-    assert "FINGERPRINT none" in out
+    assert f"unjudged     {reason}" in out
+    assert "FEATURES" not in out
+    (found,) = lines("explain", "-", "--json", text=html)
+    assert (found["reason"], found.get("fingerprint")) == (reason, None)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +106,10 @@ def test_options_that_the_index_was_not_made_with_are_refused(index, page):
     assert "features" in refused("explain", page, "--index", str(index), "-o", "features=words")
 
 
-def test_help_fits_a_screen():
-    out = run("explain", "--help")[1].splitlines()
-    assert len(out) <= 40
+@pytest.mark.parametrize("command", ["explain", "compare", "tune"])
+def test_help_fits_a_screen(command):
+    out = run(command, "--help")[1].splitlines()
+    assert len(out) <= 45
     assert max(map(len, out)) <= 80
 
 

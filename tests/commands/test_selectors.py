@@ -52,8 +52,8 @@ def test_a_scan_drops_what_differs_only_there(feed, tmp_path, option):
 def test_pages_that_differ_only_there_are_compared_as_copies(files, option):
     (by_default,) = lines("compare", *files, "--json")
     (found,) = lines("compare", *files, "--json", "-o", option)
-    assert by_default["verdicts"][-1]["outcome"] == "new"
-    assert found["verdicts"][-1]["outcome"] == "exact"
+    assert by_default["verdict"]["outcome"] == "new"
+    assert found["verdict"]["outcome"] == "exact"
 
 
 def test_explain_tells_what_each_selector_leaves_out(files):

@@ -442,8 +442,8 @@ def test_pages_without_a_url_are_judged_as_pages_of_one_host(here):
     assert found["outcomes"] == {"new": 3, "exact": 1}
     (dropped,) = (here / "d.jsonl").read_text().splitlines()
     assert json.loads(dropped)["dedup"]["original"] == "feed.jsonl:1"
-    (*changes, totals) = lines("rejudge", "index", "--max-distance", "11", "--json")
-    assert (changes, totals["dropped_after"]) == ([], 1)
+    _, found = lines("tune", "index", "--max-distance", "11", "--json")
+    assert (found["changes"], found["dropped"]) == ([], 1)
 
 
 def test_files_beside_the_output_are_left_alone(tmp_path):

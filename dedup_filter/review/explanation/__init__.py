@@ -1,1 +1,1 @@
-"""Pages that a user names -> the texts by which they would be judged, and why."""
+"""Pages that a user named -> the text that is judged; why two pages are the same or not."""

@@ -1,68 +1,121 @@
-"""Two pages that a user named -> their similarity, and whether the second repeats the first.
+"""Two pages that a user named -> whether the second would be dropped for the first, and why.
 
-The verdicts are the filter's own (`verdicts.py`), one for each distance. If an index has only the
-record of a page, its fingerprint, sketch and headline are known. They suffice for the first page,
-but not to judge the second.
+    the first page is kept         its record, or the record that it would have, in a new index
+    its blocks are counted         for its host, as far as they are not
+    the second page comes          profiled with the known frame of its host, and compared
+
+So the verdict is the filter's own. If the second page is kept for a few lines, elements that
+contain them are a hint only if both pages, read without these elements, are the same.
+
+If an index has only the record of a page, its fingerprint, sketch and headline are known. They
+suffice for the first page, but not to judge the second.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.hamming.planner import plan
+from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.model import Unjudged, Verdict
-from dedup_filter.review.explanation.compared_page import ComparedPage, Likeness, likeness
+from dedup_filter.review.explanation.differing_bits import DifferingBits, differing_bits
 from dedup_filter.review.explanation.ignorable import Ignorable, ignorable
-from dedup_filter.review.explanation.judged_page import JudgedPage
-from dedup_filter.review.explanation.named_page import NamedPage, page_in
-from dedup_filter.review.explanation.table_look_ups import LookUp, look_ups
-from dedup_filter.review.explanation.text_diff import Change, only_in, word_changes
-from dedup_filter.review.explanation.verdicts import (
-    DISTANCES,
-    as_recorded,
-    compared_with_record,
-    judged_one_by_one,
-    seen_one_by_one,
-)
-from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.review.explanation.named_page import NamedPage
+from dedup_filter.review.explanation.text_diff import Change, word_changes
 from dedup_filter.review.recorded_pages import RecordedPages, require_pages
+from dedup_filter.store.location import scheme_of
+from dedup_filter.store.records import Crawl
+from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
+from dedup_filter.text.selectors import ANY_HOST
 from dedup_filter.upkeep import Index
+from dedup_filter.wording import counted
 
-_LEAST_PLANNED = 1_000_000
-"""The tables of an index are planned for at least this many pages."""
+
+class Likeness(NamedTuple):
+    """The share of the phrases (shingles) of each page that the other page has."""
+
+    of_second: float
+    of_first: float
+    jaccard: float
+    is_estimated: bool
+    """Whether the sketch of one page is a sample of its phrases."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The similarity of two pages, and the verdicts on the second."""
+    """Two pages, and the verdict on the second if the first was kept."""
 
-    first: ComparedPage
-    second: ComparedPage
-    distance: int | None
-    """Differing bits between the stored fingerprint of the first page and one of the second page:
-    its first fingerprint within `max_distance`, else its nearest one."""
-    by_text: str | None
-    """The name of the second page's text with that fingerprint."""
-    differing_bits: list[int]
-    """Their positions, 63 first."""
-    max_distance: int
-    layout: str
-    tables: list[LookUp]
-    """The result of each table of the layout in a look-up within `max_distance`."""
-    likeness: Likeness | None
-    """None: one page has no text."""
-    verdicts: list[Verdict] | None
-    """On the second page if the first was kept, at distance 0, 1, ...; None: too little of the
-    second is recorded."""
+    first: NamedPage
+    second: NamedPage
+    config: FilterConfig
+    kept: int | None
+    """Pages that the index has kept; None: there is no index."""
+    verdict: Verdict | None
+    """None: too little of the second page is recorded to judge it."""
     ignorable: Ignorable | None
-    """Elements without which the second page would repeat the first; None: there are none, or only
-    a record of the second is known."""
-    only_in_first: list[str] | None
-    """Sentences that the other page lacks; None: the text of one page is not known."""
-    only_in_second: list[str] | None
-    changes: list[Change] | None
-    """From the text of the first to the text of the second; None as above."""
+    """Elements without which the second page would be dropped; None: there are none, or only a
+    record of the second is known."""
+
+    @property
+    def assumed(self) -> str:
+        """The relation of the two pages that was assumed, and how much of their host is known."""
+        hosts = dict.fromkeys(each.host or "not known" for each in (self.first, self.second))
+        count = "one host" if len(hosts) == 1 else "two hosts"
+        why = " and ".join(hosts)
+        without = [
+            name for name, each in zip("AB", (self.first, self.second), strict=True) if not each.url
+        ]
+        if without:
+            have = "has" if len(without) == 1 else "have"
+            why = f"as {' and '.join(without)} {have} no URL (give --url for A, and again for B)"
+        return f"as pages of {count}, {why}; {self._frame}"
+
+    @property
+    def _frame(self) -> str:
+        page = self.second.explained
+        if page is None or page.page.is_plain:
+            return "B is not judged" if page is None else "B is a plain text, without a frame"
+        if not self.config.learn_frames:
+            return "frames are not learnt (learn_frames)"
+        pages = counted(page.context.host.pages, "page")
+        if page.profile.around.is_frame_known:
+            return f"the frame of B's host is known by {pages}"
+        where = "" if self.kept is not None else " (give an index of the host: --index)"
+        return f"the frame of B's host is not known: {pages} kept there{where}"
+
+    @property
+    def likeness(self) -> Likeness | None:
+        """Their likeness by their sketches; None: one page has no text."""
+        one, other = self.first.measures, self.second.measures
+        if one is None or other is None or not (one.sketch and other.sketch):
+            return None
+        both, of_second, of_first = (int(each[0]) for each in shared([other.sketch], [one.sketch]))
+        return Likeness(
+            both / max(of_second, 1),
+            both / max(of_first, 1),
+            both / max(of_second + of_first - both, 1),
+            is_estimated=max(one.sketch[0], other.sketch[0]) > 0,
+        )
+
+    @property
+    def bits(self) -> DifferingBits | None:
+        """The fingerprints of both pages; None: one page has none."""
+        first = self.first.record or self.first.measures
+        page, record = self.second.explained, self.second.record
+        named: dict[str, int] = {}
+        if page is not None:
+            named |= {text.name: text.fingerprint for text in page.profile.texts}
+        elif record is not None and record.fingerprint is not None:
+            named["recorded"] = record.fingerprint
+        stored = None if first is None else first.fingerprint
+        return differing_bits(stored, named, self.config, self.kept or 0)
+
+    @property
+    def changes(self) -> list[Change] | None:
+        """From the text of the first to the text of the second; None: one is not known."""
+        one, other = self.first.main_text, self.second.main_text
+        return None if one is None or other is None else word_changes(one, other)
 
 
 def compare(
@@ -79,76 +132,47 @@ def compare(
         DedupError: a page or the index cannot be read, or an option is wrong.
     """
     require_pages(names)
-    if index is None:
-        first, second = (read_page(*each) for each in zip(names, urls, strict=True))
-        return compared_pages(first, second, FilterConfig.of(options or {}))
     with RecordedPages.open(index, options or {}) as pages:
-        one, other = (page_in(pages, *each) for each in zip(names, urls, strict=True))
-        config, kept = pages.config, pages.kept
-    record, verdicts = one.record, None
-    if record is None and isinstance(one.judged, JudgedPage):
-        record = as_recorded(one.judged)
-    if isinstance(other.judged, JudgedPage):
-        verdicts = compared_with_record(record, other.judged, config)
-    elif isinstance(other.judged, Unjudged):
-        verdicts = [Verdict("unjudged", reason=other.judged.reason)] * len(DISTANCES)
-    return _comparison(names, (one, other), verdicts, config, kept)
+        first = pages.named(names[0], urls[0], is_met_now=True)
+        pages.keep(first)
+        second = pages.named(names[1], urls[1], is_met_now=True)
+        verdict = _verdict(first, second, pages.config)
+        hint = None if verdict is None else _proved(pages, first, second, verdict)
+        kept = pages.kept if pages.is_index else None
+        return Comparison(first, second, pages.config, kept, verdict, hint)
 
 
-def compared_pages(first: GivenPage, second: GivenPage, config: FilterConfig) -> Comparison:
-    """Compare two pages that were read, like a filter that sees only these two."""
-    found = judged_one_by_one(first, second, config)
-    pages = [NamedPage(each.url, one) for each, one in zip((first, second), found, strict=True)]
-    verdicts = seen_one_by_one(first, second, config)
-    return _comparison((first.name, second.name), pages, verdicts, config, 0)
+def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdict | None:
+    """Compare a page with another page, as if that were kept."""
+    page = second.page
+    if page is None or isinstance(page, Unjudged):
+        return None if page is None else Verdict("unjudged", reason=page.reason)
+    record, known_by = first.record, first.measures
+    with PageStore.in_memory(scheme_of(config)) as store:
+        if record is not None:
+            store.restore_crawl(Crawl(record.crawl, None, 0, 0))
+            store.restore(record._replace(outcome="new", first_crawl=record.crawl))
+        store.start_crawl(0)
+        if record is None and known_by is not None and known_by.reason != "no_text":
+            store.restore(known_by)
+        alone = replace(config, layout=None, keep_text=False, workers=0, expire_days=None)
+        return SqlitePages(alone, store).compare(page.place, page.profile)
 
 
-def _comparison(
-    names: Sequence[str],
-    pages: Sequence[NamedPage],
-    verdicts: list[Verdict] | None,
-    config: FilterConfig,
-    kept: int,
-) -> Comparison:
-    first, second = ComparedPage.stored(names[0], pages[0]), ComparedPage.of(names[1], pages[1])
-    most = config.max_distance
-    layout = config.tables or plan(most, max(kept, _LEAST_PLANNED))
-    stored = next(iter(first.fingerprints.values()), None)
-    found = None if stored is None else _nearest(stored, second, most)
-    texts = None
-    if first.text is not None and second.text is not None:
-        texts = first.text, second.text
-    differing = 0 if stored is None or found is None else stored ^ found[2]
-    return Comparison(
-        first,
-        second,
-        None if found is None else found[1],
-        None if found is None else [*second.fingerprints][found[0]],
-        [position for position in range(63, -1, -1) if differing >> position & 1],
-        most,
-        repr(layout),
-        [] if found is None else look_ups(0, differing, layout, most),
-        likeness(first, second),
-        verdicts,
-        None if verdicts is None else _ignorable(pages[1].judged, verdicts[most]),
-        None if texts is None else only_in(*texts),
-        None if texts is None else only_in(*reversed(texts)),
-        None if texts is None else word_changes(*texts),
-    )
-
-
-def _ignorable(page: JudgedPage | Unjudged | None, verdict: Verdict) -> Ignorable | None:
-    source = page.source if isinstance(page, JudgedPage) else None
-    if source is None or verdict.refused is None:
+def _proved(
+    pages: RecordedPages, first: NamedPage, second: NamedPage, verdict: Verdict
+) -> Ignorable | None:
+    """Find elements without which the second page would be dropped for the first."""
+    page = second.explained
+    if page is None or page.source is None or verdict.refused is None:
         return None
-    return ignorable(source, verdict.refused.lines)
-
-
-def _nearest(stored: int, second: ComparedPage, most: int) -> tuple[int, int, int] | None:
-    """Return number, distance and fingerprint of the text by which a page finds a stored one."""
-    found = [
-        (number, (stored ^ value).bit_count(), value)
-        for number, value in enumerate(second.fingerprints.values())
-    ]
-    within = [each for each in found if each[1] <= most]
-    return next(iter(within), min(found, key=lambda each: each[1], default=None))
+    found = ignorable(page.source, verdict.refused.lines)
+    if found is None:
+        return None
+    by_host = {ANY_HOST: (), **pages.config.selectors.ignore}
+    ignore = {host: (*texts, found.selector) for host, texts in by_host.items()}
+    without = pages.with_options(replace(pages.config, ignore=ignore))
+    one = without.again(first)
+    without.keep(one)
+    dropped = _verdict(one, without.again(second), without.config)
+    return found if dropped is not None and dropped.is_duplicate else None

@@ -3,28 +3,19 @@
     all text of the tree -> blocks, and text outside blocks   `text/account.py`
     blocks               -> the stored text of the page       `fingerprints/own_texts.py`
 
-Each rule is found by the function that applies it in a crawl. `text/account.py` has the rules
-element, hidden, template, notice, data, data_read and markup. The other rules are:
-
-    ignored     a selector of the option `ignore` matches the text
-    outside     no selector of the option `content` matches the text
-    title       a title of the page: it counts for headline and digest only
-    frame_seen  earlier pages of the host had the block
-    frame       the block is in the page frame by an element's tag or class name
-    container   the block is outside the container of the main content
-    before      the block is before the main content: short, or links
-    after       the block is after the main content: short, or links
-    links       the block is mostly links
+Each rule is found by the function that applies it in a crawl: from "element" to "markup" by
+`text/account.py`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from lxml import etree
 
+from dedup_filter.fingerprints.own_texts import Contents
 from dedup_filter.model import Unjudged
-from dedup_filter.review.explanation.judged_page import Framed, JudgedPage
+from dedup_filter.review.explanation.explained_page import ExplainedPage
 from dedup_filter.text.account import Account, Piece, account
 from dedup_filter.text.blocks import Block, frame_name
 from dedup_filter.text.decode import parse
@@ -33,6 +24,26 @@ from dedup_filter.text.plain_text import count_words
 from dedup_filter.text.reading import Page, markup_of
 from dedup_filter.text.selectors import taken_out
 from dedup_filter.thresholds import FRAME_TIMES
+
+RULES = {
+    "ignored": "left out by selectors of ignore",
+    "outside": "outside the elements that selectors of content name",
+    "element": "in elements that are never read",
+    "hidden": "hidden, or in noscript, while more words are visible",
+    "template": "in templates",
+    "notice": "noscript that only requests JavaScript",
+    "data": "script data without prose that is read",
+    "data_read": "script data; its prose is read after all other text",
+    "markup": "escaped HTML in hidden text; it is read as HTML",
+    "title": "title of the page; it counts for headline and digest",
+    "frame_seen": "frame: earlier pages of the host had it",
+    "frame": "page frame by an element's tag or class name",
+    "container": "outside the container that holds the main content",
+    "before": "before the main content: short, or links",
+    "after": "after the main content: short, or links",
+    "links": "mostly links, within the main content",
+}
+"""Why text is left out, by rule."""
 
 
 class ExcludedText(NamedTuple):
@@ -48,27 +59,28 @@ class ExcludedText(NamedTuple):
     the page is compared with another page of its host or site."""
 
 
-def excluded_text(judged: JudgedPage) -> list[ExcludedText]:
+def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
     """Return, in page order, all text of a page that is not in its stored text.
 
     Text that selectors leave out comes first. If an index has kept the page, only its blocks are
     known.
     """
-    framed = judged.framed
-    if framed is None:
+    page, contents = explained.page.content, explained.contents
+    if not isinstance(page, Page) or contents is None:
         return []
-    source = judged.source or PageText()
+    source = explained.source or PageText()
     html = source.html
     markup = markup_of(html, source.content_type) if isinstance(html, str | bytes) else None
     tree = None if markup is None or isinstance(markup, Unjudged) else parse(markup)
-    if tree is None:
-        return list(_excluded(framed, _kept(framed.page)))
-    return [*_by_selectors(judged, framed.page, tree), *_excluded(framed, account(tree))]
+    by_selectors = [] if tree is None else _by_selectors(explained, page, tree)
+    found = _kept(page) if tree is None else account(tree)
+    reasons = _Reasons(page, contents, explained.context.times_shown().tolist(), found)
+    return [*by_selectors, *_excluded(contents, found, reasons)]
 
 
-def _by_selectors(judged: JudgedPage, page: Page, tree: etree._Element) -> list[ExcludedText]:
+def _by_selectors(explained: ExplainedPage, page: Page, tree: etree._Element) -> list[ExcludedText]:
     """Remove the elements that selectors leave out from the tree, and return their text."""
-    selectors = judged.config.selectors.of(judged.place.host)
+    selectors = explained.config.selectors.of(explained.place.host)
     if selectors is None or "nothing_left" in page.selected:
         return []
     return [
@@ -84,30 +96,29 @@ def _kept(page: Page) -> Account:
     return Account(pieces, list(page.blocks), [])
 
 
-def _excluded(framed: Framed, found: Account) -> Iterator[ExcludedText]:
-    kept = {block.position for block in framed.contents.known_by}
-    span = {block.position for block in framed.contents.span}
+def _excluded(contents: Contents, found: Account, reasons: "_Reasons") -> Iterator[ExcludedText]:
+    span = {block.position for block in contents.span}
     blocks = {block.position: block for block in found.blocks}
-    reasons = _Reasons(framed, found)
-    yielded = set()
+    done = {block.position for block in contents.known_by}
+    """Blocks that are in the stored text, or that were yielded."""
+
+    def excluded(block: Block) -> ExcludedText:
+        done.add(block.position)
+        rule, detail = reasons.of(block)
+        return ExcludedText(rule, block.text, block.words, detail, block.position in span)
+
     for (unread, element), pieces in groupby(found.pieces, key=_kind):
         if unread and unread != "title":
             text = "\n".join(" ".join(piece.text.split()) for piece in pieces)
             yield ExcludedText(unread, text, count_words(text), element)
             continue
         for piece in pieces:
-            place = piece.block
-            if place is None or place in kept or place in yielded:
-                continue
-            yielded.add(place)
-            block = blocks[place]
-            rule, detail = reasons.of(block)
-            yield ExcludedText(rule, block.text, block.words, detail, place in span)
+            if piece.block is not None and piece.block not in done:
+                yield excluded(blocks[piece.block])
+    of_pieces = {piece.block for piece in found.pieces}
     for block in found.blocks:  # blocks of script data have no piece of their own
-        is_done = block.position in kept or block.position in yielded
-        if not is_done and reasons.is_of_data(block):
-            rule, detail = reasons.of(block)
-            yield ExcludedText(rule, block.text, block.words, detail, block.position in span)
+        if block.position not in of_pieces | done:
+            yield excluded(block)
 
 
 def _kind(piece: Piece) -> tuple[str, str]:
@@ -117,11 +128,10 @@ def _kind(piece: Piece) -> tuple[str, str]:
 class _Reasons:
     """Why blocks are not in the stored text of a page."""
 
-    def __init__(self, framed: Framed, found: Account) -> None:
-        page, contents = framed.page, framed.contents
+    def __init__(
+        self, page: Page, contents: Contents, times: Sequence[int], found: Account
+    ) -> None:
         self._heads, self._title = found.heads, page.title
-        self._of_pieces = {piece.block for piece in found.pieces}
-        times = framed.context.times_shown().tolist()
         self._times = dict(zip((block.position for block in page.blocks), times, strict=True))
         is_new = contents.known_by is contents.new
         content, self._most = (
@@ -129,10 +139,6 @@ class _Reasons:
         )
         given = [block for block in page.blocks if self._times[block.position] <= self._most]
         self._left: Mapping[int, str] = content.left_out(given)
-
-    def is_of_data(self, block: Block) -> bool:
-        """Return whether a block is made of script data or escaped HTML."""
-        return block.position not in self._of_pieces
 
     def of(self, block: Block) -> tuple[str, str]:
         """Return the rule for a block, and why it applies."""

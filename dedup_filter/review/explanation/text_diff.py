@@ -1,6 +1,5 @@
-"""Two texts -> the sentences that only one of them has, and a word diff.
+"""Two texts -> a word diff.
 
-Sentences are the same if their normal forms are equal (without letter case, white space, ...).
 Words are compared as written; in scripts without spaces each character is a word.
 
 Cost: 10 ms for texts of 1,000 words. Lines are compared first, and words only within those that
@@ -12,9 +11,6 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 from typing import Literal, NamedTuple
-
-from dedup_filter.text.concealed import sentences
-from dedup_filter.text.plain_text import normalize
 
 _RANGES = "\u0e00-\u10ff\u1780-\u17ff\u2e80-\uabff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _UNSPACED = re.compile(f"[{_RANGES}]")
@@ -28,18 +24,6 @@ class Change(NamedTuple):
 
     kind: Literal["same", "gone", "new"]
     words: list[str]
-
-
-def only_in(one: str, other: str) -> list[str]:
-    """Return the sentences of a text that another lacks, in their order, each once."""
-    known = {normalize(each) for line in other.split("\n") for each in sentences(line)}
-    lacking = {
-        key: each
-        for line in one.split("\n")
-        for each in sentences(line)
-        if (key := normalize(each)) and key not in known
-    }
-    return list(lacking.values())
 
 
 def word_changes(before: str, after: str) -> list[Change]:

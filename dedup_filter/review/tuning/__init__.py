@@ -1,1 +1,1 @@
-"""Records of pages, labelled pairs -> the effects of settings, and a suggested setting."""
+"""The kept pages of an index, settings, labelled pairs -> what each setting would drop."""

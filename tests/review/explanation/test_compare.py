@@ -16,9 +16,11 @@ from text_samples import FIRST, SECOND
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.planner import plan
+from dedup_filter.review.explanation import compare as module
 from dedup_filter.review.explanation.compare import compare
-from dedup_filter.review.explanation.table_look_ups import look_ups
-from dedup_filter.review.explanation.text_diff import only_in, word_changes
+from dedup_filter.review.explanation.differing_bits import look_ups
+from dedup_filter.review.explanation.ignorable import Ignorable
+from dedup_filter.review.explanation.text_diff import word_changes
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.upkeep import index_at
 
@@ -54,18 +56,18 @@ def files(folder, *pages):
     [*KINDS[::24], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[12::24])],
     ids=lambda kind: kind.name,
 )
-def test_verdicts_are_those_of_a_filter_that_sees_both(kind, tmp_path):
+def test_the_verdict_is_that_of_a_filter_that_sees_both(kind, tmp_path):
     for one, other in pairs_of(kind):
-        found = compare(*files(tmp_path, one, other))
-        for distance, verdict in enumerate(found.verdicts):
+        for distance in (0, 3, 12):
+            found = compare(*files(tmp_path, one, other), {"max_distance": distance})
             with NearDuplicateFilter.open(max_distance=distance) as pages:
                 pages.see(one[0], html=one[1])
                 expected = pages.see(other[0], html=other[1])
-            assert verdict._replace(page=None) == expected._replace(page=None)
+            assert found.verdict == expected._replace(page=None)
 
 
 @pytest.mark.parametrize("kind", KINDS[1::18], ids=lambda kind: kind.name)
-def test_verdicts_with_an_index_are_those_of_its_next_crawl(kind, tmp_path):
+def test_the_verdict_with_an_index_is_that_of_its_next_crawl(kind, tmp_path):
     """The first page is in the index, among others; each crawl finds it as it was kept."""
     folder, copies = tmp_path / "index", count()
     with NearDuplicateFilter.open(folder, keep_text=True) as pages:
@@ -77,23 +79,64 @@ def test_verdicts_with_an_index_are_those_of_its_next_crawl(kind, tmp_path):
     again = (address(number), kind.serve(number))
     for other in (here, copy, again):
         (path,), (url,) = files(tmp_path, other)
-        found = compare([address(number), path], ["", url], index=index)
-        assert (found.first.recorded, found.second.recorded) == ("new", None)
-        for distance in (0, 3, 12):
+        for distance in (0, 12):
+            options = {"max_distance": distance}
+            found = compare([address(number), path], ["", url], options, index)
+            assert (found.first.record.outcome, found.second.record) == ("new", None)
             later = shutil.copytree(folder, tmp_path / f"copy-{next(copies)}")
-            with NearDuplicateFilter.open(later, max_distance=distance) as pages:
+            with NearDuplicateFilter.open(later, **options) as pages:
                 expected = pages.see(other[0], html=other[1])
-            verdict = found.verdicts[distance]
-            if verdict.outcome == "near":
-                record = recorded(folder, address(number))
-                assert found.first.fingerprints == {"recorded": record.fingerprint}
-                assert found.distance <= 12
-                bits = sum(1 << bit for bit in found.differing_bits)
-                prints = found.second.fingerprints
-                assert prints[found.by_text] ^ bits == record.fingerprint
+            verdict = found.verdict
             if expected.original in (None, address(number)):
                 assert (verdict.outcome, verdict.original) == (expected.outcome, expected.original)
                 assert verdict.distance == expected.distance
+            if verdict.outcome == "near":
+                prints = {each.name: each.fingerprint for each in found.second.page.profile.texts}
+                stored = prints[found.bits.text] ^ found.bits.differing
+                assert stored == recorded(folder, address(number)).fingerprint
+
+
+def test_a_page_that_is_kept_first_counts_for_its_host_beside_an_index(tmp_path, article):
+    """The index has one more page of their host or none: the frame of the last is known by both."""
+    menu = "".join(f"<li><a href=/{n}>section {n} of it</a>" for n in range(9))
+    pages = [
+        (
+            f"http://a.example/{n}",
+            f"<ul>{menu}</ul><h1>Story</h1><p>{article(n // 2, edits=n % 2)}</p>",
+        )
+        for n in range(1, 4)
+    ]
+    for known in (0, 1):
+        folder = tmp_path / str(known)
+        with NearDuplicateFilter.open(folder) as kept:
+            for url, html in [("http://x.example/", f"<p>{SECOND}"), *pages[:known]]:
+                kept.see(url, html=html)
+        found = compare(*files(tmp_path, *pages[1:]), index=index_at(str(folder)))
+        with NearDuplicateFilter.open(folder) as kept:
+            kept.see(pages[1][0], html=pages[1][1])
+            expected = kept.see(pages[2][0], html=pages[2][1])
+        assert said(found.verdict) == said(expected)
+        assert found.second.page.context.host.pages == 1 + known
+        assert found.second.page.profile.around.is_frame_known == bool(known)
+
+
+RELATIONS = [
+    (("", ""), "as pages of one host, as A and B have no URL (give --url for A"),
+    (("http://a/1", ""), "as pages of two hosts, as B has no URL"),
+    (
+        ("http://a/1", "http://a/2"),
+        "as pages of one host, a; the frame of B's host is not known: 1",
+    ),
+    (("http://a/1", "http://b/2"), "as pages of two hosts, a and b; the frame of B's host is not"),
+]
+
+
+@pytest.mark.parametrize(("urls", "assumed"), RELATIONS)
+def test_the_relation_that_was_assumed(tmp_path, urls, assumed):
+    paths, _ = files(tmp_path, *(("", f"<p>{ARTICLE}") for _ in urls))
+    assert compare(paths, urls).assumed.startswith(assumed)
+    given = given_texts(tmp_path, ARTICLE, ARTICLE)
+    assert "B is a plain text, without a frame" in compare(given, urls).assumed
 
 
 def recorded(folder, url):
@@ -118,7 +161,7 @@ def phrases(text):
 
 
 def test_shares_of_phrases(tmp_path):
-    one, other = f"{words('a', 90)} {words('b', 20)}", f"{words('a', 90)} {words('c', 40)}"
+    one, other = f"{words('a', 45)} {words('b', 10)}", f"{words('a', 45)} {words('c', 20)}"
     found = compare(given_texts(tmp_path, one, other)).likeness
     both = len(phrases(one) & phrases(other))
     assert found.of_second == pytest.approx(both / len(phrases(other)))
@@ -142,54 +185,31 @@ class TestInAnIndex:
     def test_two_records(self, tmp_path):
         index, verdict = self.index(tmp_path / "index")
         found = compare(self.URLS, index=index)
-        assert (found.second.recorded, found.second.original) == ("near", self.URLS[0])
-        assert found.distance == verdict.distance == len(found.differing_bits)
+        assert (found.second.record.outcome, found.second.kept.url_of_original) == (
+            "near",
+            self.URLS[0],
+        )
+        assert found.bits.distance == verdict.distance == len(found.bits.positions)
         assert found.likeness.of_second == pytest.approx(verdict.similarity, abs=0.01)
-        assert found.likeness.is_estimated
-        assert (found.verdicts, found.changes, found.only_in_first) == (None, None, None)
+        assert (found.verdict, found.changes) == (None, None)
 
     def test_two_records_with_texts(self, tmp_path):
         index, verdict = self.index(tmp_path / "index", keep_text=True)
         found = compare(self.URLS, index=index)
-        assert [said(each).outcome for each in found.verdicts[verdict.distance :]] == ["near"] * (
-            13 - verdict.distance
-        )
-        assert found.verdicts[12].similarity == verdict.similarity
+        assert (found.verdict.outcome, found.verdict.similarity) == ("near", verdict.similarity)
         assert "b0" in [word for change in found.changes for word in change.words]
 
-    def test_a_file_after_a_record(self, tmp_path):
-        index, verdict = self.index(tmp_path / "index")
-        (path,) = given_texts(tmp_path, self.OTHER)
-        found = compare([self.URLS[0], path], ["", "http://c.example/"], index=index)
-        assert found.verdicts[12].outcome == "near"
-        assert found.verdicts[12].similarity == verdict.similarity
-        assert found.verdicts[12].original == self.URLS[0]
-
-    def test_a_record_after_a_file(self, tmp_path):
-        index, _ = self.index(tmp_path / "index", keep_text=True)
-        (path,) = given_texts(tmp_path, self.ONE)
-        found = compare([path, self.URLS[1]], index=index)
-        assert found.verdicts[12].outcome == "near"
-
-    def test_the_same_url_in_a_later_crawl(self, tmp_path):
-        index, _ = self.index(tmp_path / "index")
-        (path,) = given_texts(tmp_path, self.OTHER)
-        found = compare([self.URLS[0], path], ["", self.URLS[0]], index=index)
-        assert found.verdicts[12].outcome == "revisit"
-
-
-def test_the_first_block_that_the_first_page_lacks(tmp_path):
-    page = f"<p>{ARTICLE}</p><p>Price: 17</p>"
-    found = compare(
-        *files(
-            tmp_path,
-            ("http://a/1", f"<h1>Ice</h1>{page}"),
-            ("http://a/2", f"<h1>Ice</h1>{page.replace('17', '18')}"),
-        )
-    )
-    refused = found.verdicts[12].refused
-    assert (refused.rule, refused.words, refused.text) == ("lines", 2, "Price: 18")
-    assert (found.only_in_first, found.only_in_second) == (["Price: 17"], ["Price: 18"])
+    @pytest.mark.parametrize("keep_text", [False, True])
+    def test_a_record_and_a_file(self, tmp_path, keep_text):
+        index, verdict = self.index(tmp_path / "index", keep_text=keep_text)
+        one, other = given_texts(tmp_path, self.ONE, self.OTHER)
+        found = compare([self.URLS[0], other], ["", "http://c.example/"], index=index).verdict
+        assert (found.outcome, found.original) == ("near", self.URLS[0])
+        assert found.similarity == verdict.similarity
+        found = compare([self.URLS[0], other], ["", self.URLS[0]], index=index).verdict
+        assert found.outcome == "revisit"
+        found = compare([one, self.URLS[1]], index=index).verdict
+        assert (found and found.outcome) == ("near" if keep_text else None)
 
 
 @pytest.mark.parametrize(
@@ -210,8 +230,40 @@ def test_pages_that_are_hardly_any(tmp_path, one, other, outcome):
     with NearDuplicateFilter.open(index) as pages:
         pages.see("http://c/", text=SECOND)
     for where in (None, index_at(str(index))):
-        found = compare(paths, urls, index=where)
-        assert {verdict.outcome for verdict in found.verdicts} == {outcome}
+        assert compare(paths, urls, index=where).verdict.outcome == outcome
+
+
+LINE = '<p>By Anna <span class="views">Read {} times</span></p>'
+
+
+@pytest.mark.parametrize(
+    ("other", "selector"),
+    [
+        (f"<h1>Ice</h1><p>{ARTICLE}</p>{LINE.format(1038)}", ".views"),
+        # Without the element, the page is another one all the same: it has another headline.
+        (f"<h1>Snow</h1><p>{ARTICLE}</p>{LINE.format(1038)}", None),
+        (f"<h1>Ice</h1><p>{ARTICLE}</p><p>Read 1038 times</p>", None),
+    ],
+)
+def test_a_hint_is_proved(tmp_path, other, selector):
+    one = f"<h1>Ice</h1><p>{ARTICLE}</p>{LINE.format(1037)}"
+    paths, urls = files(tmp_path, ("http://a/1", one), ("http://a/2", other))
+    found = compare(paths, urls)
+    assert not found.verdict.is_duplicate
+    assert (found.ignorable and found.ignorable.selector) == selector
+    if selector:
+        assert compare(paths, urls, {"ignore": selector}).verdict.is_duplicate
+
+
+def test_a_hint_that_the_filter_refutes_is_not_given(tmp_path, monkeypatch):
+    """The element that was found makes no difference to the verdict."""
+    wrong = Ignorable(".other", ())
+    monkeypatch.setattr(module, "ignorable", lambda *_: wrong)
+    pages = [f"<h1>Ice</h1><p>{ARTICLE}</p>{LINE.format(n)}<i class=other>so</i>" for n in (1, 2)]
+    paths, urls = files(tmp_path, *zip(("http://a/1", "http://a/2"), pages, strict=True))
+    found = compare(paths, urls)
+    assert found.verdict.refused.lines
+    assert found.ignorable is None
 
 
 layouts = st.one_of(
@@ -255,18 +307,6 @@ def test_a_word_diff_makes_the_second_text_of_the_first(one, other):
     assert all(a.kind != b.kind for a, b in pairwise(changes))
     if one == other:
         assert {change.kind for change in changes} <= {"same"}
-
-
-@given(TEXT, TEXT)
-def test_nothing_is_only_in_a_text_that_has_all_of_it(one, other):
-    assert only_in(one, f"{other}\n{one}") == []
-    assert all("".join(each.split()) in "".join(one.split()) for each in only_in(one, other))
-
-
-def test_sentences_of_one_text_only():
-    assert only_in(f"{ARTICLE}\nIt froze again.", f"it froze  AGAIN.\n{FIRST}") == [
-        SECOND.rstrip(".")
-    ]
 
 
 def test_long_texts_take_no_time():

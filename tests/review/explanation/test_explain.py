@@ -1,4 +1,4 @@
-"""What `explain` tells of a page, against what the filter keeps of it and the page's own text."""
+"""What `explain` says of a page, against what the filter keeps of it and the page's own text."""
 
 from collections import Counter
 from math import sqrt
@@ -14,8 +14,13 @@ from text_samples import CHINESE, FIRST, MARKUP, SECOND
 
 from crawler.demo_site.pages import build_pages
 from dedup_filter import FilterConfig, NearDuplicateFilter
-from dedup_filter.review.explanation.explain import explain, explanation
-from dedup_filter.review.explanation.judged_page import judged_page
+from dedup_filter.features.recipes import consists_of_sentences
+from dedup_filter.frames.host_frames import no_context
+from dedup_filter.model import Unjudged
+from dedup_filter.review.explanation.excluded_text import excluded_text
+from dedup_filter.review.explanation.explained_page import ExplainedPage
+from dedup_filter.review.explanation.named_features import advertisements, simhash_of
+from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.decode import as_utf8, parse
 from dedup_filter.text.page_fields import PageText
@@ -27,8 +32,21 @@ ARTICLE = f"{FIRST} {SECOND}"
 
 
 def of(html, url="http://a/", **options):
-    page = PageText(html=html)
-    return explanation("page", url, judged_page(url, page, FilterConfig.of(options)))
+    config = FilterConfig.of(options)
+    return ExplainedPage.read(url, PageText(html=html), config, lambda _, shown: no_context(shown))
+
+
+def explain(name, url="", index=None):
+    with RecordedPages.open(index, {}) as pages:
+        return pages.named(name, url)
+
+
+def simhash(page):
+    return simhash_of(page.texts.document, page.analysed.known_by, page.config)
+
+
+def text_and_prints(page):
+    return page.text, page.profile.fingerprint, page.profile.digest.hex()
 
 
 def kept(folder, url):
@@ -44,9 +62,10 @@ def characters(*texts):
 
 def require_all_accounted(found, html):
     """All characters of the text nodes are kept or left out, but for the blocks of data."""
-    told = characters(found.text, *(left.text for left in found.left_out))
+    left_out = excluded_text(found)
+    told = characters(found.text, *(left.text for left in left_out))
     there = characters(*parse(html).xpath("//text()"))
-    if {left.rule for left in found.left_out} & {"data_read", "markup"}:
+    if {left.rule for left in left_out} & {"data_read", "markup"}:
         assert there <= told
     else:
         assert there == told
@@ -63,12 +82,12 @@ def test_first_page_of_a_host_and_one_whose_frame_is_known(site, tmp_path):
                 filter_.see(url, html=html)
         url, html = pages[known]
         (tmp_path / "page.html").write_text(html, encoding="utf-8")
-        found = explain(str(tmp_path / "page.html"), url, index=index_at(str(folder)))
+        found = explain(str(tmp_path / "page.html"), url, index=index_at(str(folder))).explained
         with NearDuplicateFilter.open(folder, keep_text=True) as filter_:
             verdict = filter_.see(url, html=html)
-        assert (found.text, found.fingerprint, found.digest) == kept(folder, url)
-        assert (found.fingerprint, found.language) == (verdict.fingerprint, verdict.language)
-        assert (found.shingles, found.reason) == (verdict.shingles, verdict.reason)
+        assert text_and_prints(found) == kept(folder, url)
+        assert (found.profile.language, found.reason) == (verdict.language, verdict.reason)
+        assert found.profile.shingles == verdict.shingles
         require_all_accounted(found, html)
 
 
@@ -76,17 +95,17 @@ def test_first_page_of_a_host_and_one_whose_frame_is_known(site, tmp_path):
 def test_pages_of_the_demo(path, tmp_path):
     page, url = build_pages()[path], "http://a.example/"
     (tmp_path / "a.html").write_bytes(page.body)
-    found = explain(str(tmp_path / "a.html"), url)
+    found = explain(str(tmp_path / "a.html"), url).explained
     with NearDuplicateFilter.open(tmp_path / "index", keep_text=True) as pages:
         pages.see(url, html=page.body)
-    assert (found.text, found.fingerprint, found.digest) == kept(tmp_path / "index", url)
+    assert text_and_prints(found) == kept(tmp_path / "index", url)
 
 
 @given(MARKUP)
 @settings(max_examples=150)
 def test_any_markup(markup):
     found = of(markup)
-    if found.text is not None:
+    if not isinstance(found, Unjudged):
         require_all_accounted(found, markup)
 
 
@@ -96,8 +115,9 @@ def test_bad_pages(kind):
     found = of(page)
     with NearDuplicateFilter.open() as pages:
         verdict = pages.see("http://a/", html=page)
-    assert (found.fingerprint, found.reason) == (verdict.fingerprint, verdict.reason)
-    if found.text is not None:
+    assert found.reason == verdict.reason
+    if not isinstance(found, Unjudged):
+        assert found.profile.fingerprint == verdict.fingerprint
         require_all_accounted(found, as_utf8(page) if isinstance(page, bytes) else page)
 
 
@@ -105,7 +125,7 @@ MENU = "<ul>" + "".join(f"<li><a href=/{n}>section {n} of it</a>" for n in range
 
 
 def rules(found):
-    return [(left.rule, left.text, left.detail) for left in found.left_out]
+    return [(left.rule, left.text, left.detail) for left in excluded_text(found)]
 
 
 LINKED = "1 of 2 words are links"
@@ -132,7 +152,6 @@ def test_each_rule(around, left):
     assert left in rules(found)
     assert FIRST in found.text
     require_all_accounted(found, html)
-    assert found.words[left[0]] > 0
 
 
 def test_frames_that_pages_of_the_host_have_shown(tmp_path, article):
@@ -143,13 +162,13 @@ def test_frames_that_pages_of_the_host_have_shown(tmp_path, article):
             filter_.see(f"http://a.example/{number}", html=html)
     (tmp_path / "a.html").write_text(pages[3])
     index = index_at(str(folder))
-    here = explain(str(tmp_path / "a.html"), "http://a.example/3", index=index)
+    here = explain(str(tmp_path / "a.html"), "http://a.example/3", index=index).explained
     assert rules(here) == [
         ("frame_seen", "Read in the harbour town since 1820", "shown by 3 earlier pages")
     ]
-    assert (here.host, here.host_pages, here.is_frame_known) == ("a.example", 3, True)
-    assert rules(explain(str(tmp_path / "a.html"), "http://b.example/3", index=index)) == []
-    assert rules(explain(str(tmp_path / "a.html"), "http://a.example/3")) == []
+    assert (here.context.host.pages, here.profile.around.is_frame_known) == (3, True)
+    for url, where in (("http://b.example/3", index), ("http://a.example/3", None)):
+        assert rules(explain(str(tmp_path / "a.html"), url, index=where).explained) == []
 
 
 def test_headline_of_a_list_of_links_that_stands_outside_of_it(tmp_path):
@@ -163,7 +182,7 @@ def test_headline_of_a_list_of_links_that_stands_outside_of_it(tmp_path):
     with NearDuplicateFilter.open(folder, keep_text=True) as pages:
         pages.see("http://a/1", html=notice)
     (tmp_path / "a.html").write_text(html)
-    found = explain(str(tmp_path / "a.html"), "http://a/2", index=index_at(str(folder)))
+    found = explain(str(tmp_path / "a.html"), "http://a/2", index=index_at(str(folder))).explained
     with NearDuplicateFilter.open(folder, keep_text=True) as pages:
         pages.see("http://a/2", html=html)
     assert found.text == kept(folder, "http://a/2")[0]
@@ -184,7 +203,8 @@ def test_headline_of_a_list_of_links_that_stands_outside_of_it(tmp_path):
 )
 def test_language(markup, expected):
     found = of(markup)
-    assert (found.language, found.language_by, found.declared_language) == expected
+    by = found.analysed.all.words.language_by
+    assert (found.profile.language, by, found.texts.document.language) == expected
 
 
 def bits_of(weighted):
@@ -196,7 +216,8 @@ def bits_of(weighted):
 
 
 def test_tallies_and_fingerprint_are_those_of_the_features():
-    found = of(f"<p>{ARTICLE} {FIRST}")
+    page = of(f"<p>{ARTICLE} {FIRST}")
+    found = simhash(page)
     counts = Counter((ARTICLE + " " + FIRST).lower().replace(",", "").replace(".", "").split())
     for feature in found.features:
         assert feature.weight == pytest.approx(sqrt(counts[feature.name]), abs=1 / 512)
@@ -208,23 +229,26 @@ def test_tallies_and_fingerprint_are_those_of_the_features():
         (weight for _, weight in weighted), reverse=True
     )
     sign = int("".join("1" if tally > 0 else "0" for tally in found.tallies), 2)
-    assert found.fingerprint == sign
+    assert found.fingerprint == page.profile.fingerprint == sign
 
 
-@pytest.mark.parametrize("text", [ARTICLE * 2, CHINESE * 3], ids=["en", "zh"])
 @pytest.mark.parametrize(
-    "options",
+    ("text", "options"),
     [
-        {"features": "words", "feature_hash": "fnv1"},
-        {"features": "keywords"},
-        {"features": "shingles", "shingle_size": 2},
-        {"features": "shingles", "title_weight": 5, "heading_weight": 3, "image_weight": 2},
+        (CHINESE * 3, {}),
+        (ARTICLE * 2, {"features": "words", "feature_hash": "fnv1"}),
+        (ARTICLE * 2, {"features": "keywords"}),
+        (CHINESE * 3, {"features": "shingles", "shingle_size": 2}),
+        (
+            ARTICLE * 2,
+            {"features": "shingles", "title_weight": 5, "heading_weight": 3, "image_weight": 2},
+        ),
     ],
-    ids=lambda options: " ".join(map(str, options.values())),
+    ids=str,
 )
 def test_features_of_each_recipe_have_names(text, options):
     html = f"<title>Ice in it</title><h1>The harbour froze</h1><p>{text}<img src=a.png></p>"
-    found = of(html, "http://a/b", **options)
+    found = simhash(of(html, "http://a/b", **options))
     with NearDuplicateFilter.open(**options) as pages:
         assert found.fingerprint == pages.see("http://a/b", html=html).fingerprint
     sign = int("".join("1" if tally > 0 else "0" for tally in found.tallies), 2)
@@ -240,11 +264,11 @@ def test_features_of_each_recipe_have_names(text, options):
 def test_phrases_taken_for_advertisements():
     offer = "buy cheap copper lanterns discount shipping worldwide orders today winter sale"
     found = of(f"<p>{ARTICLE}</p><p>{' '.join([offer] * 3)}</p><p>{ARTICLE}</p>")
-    assert found.are_sentences
-    assert any(offer in row for row in found.advertisements)
-    assert "buy" not in [each.name for each in found.features]
-    assert 20 < found.shingles_left_out < found.shingles
-    assert not of(f"<p>{' '.join([offer] * 9)}").are_sentences
+    assert consists_of_sentences(found.analysed.known_by)
+    assert any(offer in row for row in advertisements(found.analysed.known_by))
+    assert "buy" not in [each.name for each in simhash(found).features]
+    assert 20 < found.profile.shingles_without_stopword < found.profile.shingles
+    assert not consists_of_sentences(of(f"<p>{' '.join([offer] * 9)}").analysed.known_by)
 
 
 @pytest.mark.parametrize(
@@ -262,34 +286,38 @@ def test_why_a_page_would_be_unjudged(html, reason):
     found = of(html)
     with NearDuplicateFilter.open() as pages:
         assert pages.see("http://a/", html=html).reason == reason
-    assert (found.reason, found.fingerprint, found.features) == (reason, None, [])
+    assert found.reason == reason
+    assert isinstance(found, Unjudged) or found.profile.fingerprint is None
 
 
 class TestPageOfAnIndex:
-    URL = "http://a.example/1"
+    """A page, and a copy at another host that has no other page."""
+
+    URL, COPY = "http://a.example/1", "http://b.example/1"
 
     def index(self, folder, article, **options):
         html = f"<title>One</title>{MENU}<p>{article(1)}"
-        with NearDuplicateFilter.open(folder, **options) as pages:
-            verdicts = [pages.see(url, html=html) for url in (self.URL, "http://b.example/1")]
+        (folder / "a.html").write_text(html)
+        with NearDuplicateFilter.open(folder / "i", **options) as pages:
+            verdicts = [pages.see(url, html=html) for url in (self.URL, self.COPY)]
         assert [verdict.outcome for verdict in verdicts] == ["new", "exact"]
-        return index_at(str(folder)), verdicts[0]
+        return index_at(str(folder / "i")), verdicts[0]
 
-    def test_kept_with_its_text(self, tmp_path, article):
-        index, verdict = self.index(tmp_path / "i", article, keep_text=True)
+    def test_its_own_blocks_are_not_its_frame(self, tmp_path, article):
+        """Neither of a kept page nor of a copy, nor of a page in a file at such a URL."""
+        index, verdict = self.index(tmp_path, article, keep_text=True)
+        file = str(tmp_path / "a.html")
+        for arguments in ((self.URL,), (self.COPY,), (file, self.URL), (file, self.COPY)):
+            found = explain(*arguments, index=index).explained
+            assert (found.profile.fingerprint, found.text) == (verdict.fingerprint, article(1))
+            assert {left.rule for left in excluded_text(found)} <= {"before", "title"}
+            [text] = found.judged_texts
+            assert (text.name, text.words) == ("new, main, span", len(article(1).split()))
+
+    def test_recorded_without_its_text(self, tmp_path, article):
+        index, verdict = self.index(tmp_path, article)
         found = explain(self.URL, index=index)
-        assert (found.fingerprint, found.text) == (verdict.fingerprint, article(1))
-        assert found.recorded["outcome"] == "new"
-        assert [left.rule for left in found.left_out] == ["before"] * 9
-        assert found.features
-
-    def test_not_kept_with_its_text(self, tmp_path, article):
-        index, verdict = self.index(tmp_path / "i", article)
-        found = explain(self.URL, index=index)
-        assert (found.fingerprint, found.title) == (verdict.fingerprint, "One")
-        assert (found.text, found.left_out, found.features) == (None, None, [])
-
-    def test_a_repeat(self, tmp_path, article):
-        index, _ = self.index(tmp_path / "i", article)
-        recorded = explain("http://b.example/1", index=index).recorded
-        assert (recorded["outcome"], recorded["original"]) == ("exact", self.URL)
+        assert (found.explained, found.main_text, found.reason) == (None, None, None)
+        assert (found.measures.fingerprint, found.measures.title) == (verdict.fingerprint, "One")
+        copy = explain(self.COPY, index=index)
+        assert (copy.record.outcome, copy.kept.url_of_original) == ("exact", self.URL)

@@ -1,4 +1,4 @@
-"""A refusal is told in one sentence, with its figures, and fit for a terminal."""
+"""A refusal is one sentence, with its figures, and fit for a terminal."""
 
 from typing import get_args
 
@@ -11,7 +11,7 @@ URL = "http://a.example/1"
 
 
 @pytest.mark.parametrize("rule", get_args(Rule))
-def test_each_rule_is_told_with_figures_page_and_text(rule):
+def test_each_rule_has_its_figures_page_and_text(rule):
     told = why(Refusal(rule, 1_234.5, 6.25, "Size 40", 7, 3, URL))
     assert told.endswith(': "Size 40"')
     assert f" missing in {URL}" in told
@@ -19,7 +19,7 @@ def test_each_rule_is_told_with_figures_page_and_text(rule):
     assert figures == ((False, False) if rule == "headline" else (True, True))
 
 
-def test_no_two_rules_are_told_alike():
+def test_no_two_rules_have_one_sentence():
     told = {why(Refusal(rule, 2, 1, "", 7, 3, URL)) for rule in get_args(Rule)}
     assert len(told) == len(get_args(Rule))
 

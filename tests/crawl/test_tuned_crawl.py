@@ -1,7 +1,5 @@
 """A crawl judged by other settings, against a second crawl of the same sites that has them."""
 
-import json
-
 import pytest
 from command_line import lines
 from index_feed import records
@@ -45,21 +43,19 @@ def test_the_answer_is_what_a_crawl_with_these_settings_finds(
     assert project.crawl(*urls, DEDUP_INDEX=first, **kept).exit_code == 0
     assert project.crawl(*urls, DEDUP_INDEX=second, **OTHER).exit_code == 0
     options = ["--max-distance", "4", "--min-similarity", "0.97"]
-    *changes, totals = lines("rejudge", str(first), *options, "--json")
-    assert totals["is_exact"]
+    now, setting = lines("tune", str(first), *options, "--json")
     before, after = recorded(first), recorded(second)
     assert [each[0] for each in before] == [each[0] for each in after] == urls
-    changed = {each["url"]: each["after"] for each in changes}
     expected = {
         new[0]: new[1:]
         for old, new in zip(before, after, strict=True)
         if old[1] != new[1] or old[2] != new[2]
     }
+    names = "outcome", "original", "distance", "similarity"
     found = {
-        url: tuple(each[name] for name in ("outcome", "original", "distance", "similarity"))
-        for url, each in changed.items()
+        each["url"]: tuple(each["after"][name] for name in names) for each in setting["changes"]
     }
     assert found == expected
     assert len(expected) >= 8
-    assert totals["dropped_after"] == sum(each[1] in ("near", "exact") for each in after)
-    assert json.dumps(totals)
+    for effect, records_ in ((now, before), (setting, after)):
+        assert effect["dropped"] == sum(each[1] in ("near", "exact") for each in records_)

@@ -1,0 +1,126 @@
+"""A page that was read, the known frame of its host -> the texts by which it would be judged.
+
+The steps of a crawl are called one by one: nothing is chosen, counted or hashed here. A page that
+an index has kept is explained like a page that is read now.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.features.analysis import Analysis
+from dedup_filter.fingerprints.own_texts import Contents, contents_of, texts_of
+from dedup_filter.fingerprints.profile import (
+    AnalysedTexts,
+    PageProfile,
+    PageTexts,
+    analysed_texts,
+    profile,
+)
+from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.frames.host_frames import HostContext, no_context
+from dedup_filter.model import Unjudged
+from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
+from dedup_filter.text.reading import Page, Shown
+
+ContextOf = Callable[[str, Shown], HostContext]
+"""The URL of a page, and the blocks that it shows -> the known frame of its host."""
+
+
+class JudgedText(NamedTuple):
+    """One of the texts that a page is looked up by, or its span."""
+
+    name: str
+    """"new", "main", "span": see the terminology; equal texts have all their names."""
+    words: int
+    fingerprint: int | None
+    """None: no page is looked up by it."""
+
+
+@dataclass(frozen=True)
+class ExplainedPage:
+    """A page, and the texts and features by which it would be judged."""
+
+    place: Place
+    config: FilterConfig
+    page: ReadPage
+    context: HostContext
+    """The known frame of its host; empty for a plain text."""
+    texts: PageTexts
+    analysed: AnalysedTexts
+    profile: PageProfile
+    source: PageText | None = None
+    """The HTML or text that was read; None: an index has kept the page's blocks."""
+
+    @classmethod
+    def of(
+        cls,
+        url: str,
+        page: ReadPage,
+        config: FilterConfig,
+        context_of: ContextOf,
+        source: PageText | None = None,
+    ) -> "ExplainedPage":
+        """Profile a page, given the known frame of its host."""
+        shown = page.shown
+        context = no_context(shown) if page.is_plain else context_of(url, shown)
+        texts = texts_of(page, context.times_shown().tolist(), context.headline, context.around)
+        analysed, found = analysed_texts(texts, config), profile(texts, config)
+        return cls(Place.of(url), config, page, context, texts, analysed, found, source)
+
+    @classmethod
+    def read(
+        cls, url: str, source: PageText, config: FilterConfig, context_of: ContextOf
+    ) -> "ExplainedPage | Unjudged":
+        """Read and profile a page."""
+        page = Source.of(source, url, Place.of(url).host, config).read(config)
+        if isinstance(page, Unjudged):
+            return page
+        return cls.of(url, page, config, context_of, source)
+
+    @property
+    def reason(self) -> str | None:
+        """Why the page would be unjudged, unless it equals a page; None: it is judged."""
+        if self.profile.is_blank:
+            return "no_text"
+        return None if self.profile.texts else self.profile.reason
+
+    @property
+    def text(self) -> str:
+        """The text by which later pages find the page; `keep_text` keeps it."""
+        return self.texts.document.text
+
+    @property
+    def main_text(self) -> str:
+        """The main text, without blocks that two earlier pages of the host had.
+
+        Blocks that one page had stay: it may be the page with which this page is compared.
+        """
+        if self.contents is None:
+            return self.text
+        return "\n".join(block.text for block in self.contents.main)
+
+    @cached_property
+    def contents(self) -> Contents | None:
+        """The blocks of its texts; None: it is a plain text."""
+        content = self.page.content
+        if not isinstance(content, Page):
+            return None
+        return contents_of(content, self.context.times_shown().tolist())
+
+    @property
+    def judged_texts(self) -> list[JudgedText]:
+        """Its texts, equal texts once."""
+        analysed = self.analysed
+        names = defaultdict[Analysis, list[str]](list)
+        for name, text in (("new", analysed.new), ("main", analysed.main), ("span", analysed.span)):
+            names[text].append(name)
+        found_by = {} if self.profile.is_unread else analysed.found_by
+        return [
+            JudgedText(", ".join(names[text]), text.words.count, found_by.get(text))
+            for text in names
+        ]

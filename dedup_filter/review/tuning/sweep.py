@@ -1,0 +1,192 @@
+"""The kept pages of an index, settings -> what each setting would drop more or less than now.
+
+Each page is judged by the filter itself: once with the options of the last crawl ("now"), and once
+with each setting, side by side (`replay`). So two verdicts on a page differ by the setting alone.
+The index is read at one moment; a crawl may go on meanwhile.
+
+Cost: see `replay`; `Sweep.seconds` measures it for the first pages.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import fields as fields_of
+from itertools import islice
+from time import perf_counter
+from typing import Any, Literal, NamedTuple, get_args
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.errors import ConfigError
+from dedup_filter.model import Verdict
+from dedup_filter.review.tuning.labels import Label, Scores, scores
+from dedup_filter.review.tuning.replay import replayed
+from dedup_filter.store.sqlite.page_reader import Snapshot
+from dedup_filter.text.page_url import canonical
+from dedup_filter.upkeep.directory import options_noted
+from dedup_filter.upkeep.results import Watch
+from dedup_filter.wording import counted
+
+DISTANCES = (3, 6, 9, 12)
+SIMILARITIES = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+"""Values that are tried if no setting is given, one option at a time."""
+_WITHOUT_EFFECT = {
+    "keep_text": "it changes no verdict",
+    "layout": "it changes no verdict",
+    "workers": "it changes no verdict",
+    "revisit": "it changes no verdict",
+    "ignore": "pages were kept without what it left out then",
+    "content": "pages were kept without what it left out then",
+    "max_pages": "pages beyond that bound are not recorded any more",
+    "expire_days": "pages beyond that bound are not recorded any more",
+}
+"""Options that are refused, and why."""
+_SAMPLE = 20
+"""Pages that are judged to estimate the time."""
+
+Kind = Literal["newly_dropped", "newly_kept", "other_original"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The change of a verdict; other original: the page is dropped for another page than now."""
+
+
+class Change(NamedTuple):
+    """A page on which a setting gives another verdict."""
+
+    url: str
+    kind: Kind
+    before: Verdict
+    after: Verdict
+
+    @property
+    def original(self) -> str | None:
+        """URL of the page to look at beside it; None: that page has none."""
+        return (self.before if self.kind == "newly_kept" else self.after).original
+
+
+@dataclass
+class Effect:
+    """The effect of a setting on the pages."""
+
+    options: Mapping[str, Any]
+    """The options that differ from now; for "now" itself all that are known of the last crawl."""
+    dropped: int = 0
+    changed: Counter[Kind] = field(default_factory=Counter)
+    examples: list[Change] = field(default_factory=list)
+    """The first changes of each kind."""
+    clusters: dict[str, int | None] = field(default_factory=dict)
+    """Canonical URL -> number of the cluster of its first page; only if there are labels."""
+    scores: Scores | None = None
+    """None: there are no labels."""
+
+    def add(self, url: str, before: Verdict, after: Verdict, most: int | None) -> None:
+        """Count a page; keep the first `most` changes of each kind, all for None."""
+        self.dropped += after.is_duplicate
+        kind = _kind(before, after)
+        if kind is not None:
+            self.changed[kind] += 1
+            if most is None or self.changed[kind] <= most:
+                self.examples.append(Change(url, kind, before, after))
+
+
+class Sweep:
+    """Settings that are to be tried on the pages of an index."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        settings: Iterable[Mapping[str, Any]] = (),
+        *,
+        most: int | None = None,
+        hosts: Sequence[str] = (),
+    ) -> None:
+        """Choose the settings, and the pages: the first `most`, of some hosts.
+
+        Without settings, `DISTANCES` and `SIMILARITIES` are tried.
+
+        Raises:
+            ConfigError: an option is wrong or has no effect on verdicts, or pages were not kept.
+        """
+        self._snapshot = snapshot
+        recorded = options_noted(snapshot)
+        now = FilterConfig.of(recorded)
+        given = list(settings) or [
+            *({"max_distance": each} for each in DISTANCES if each != now.max_distance),
+            *({"min_similarity": each} for each in SIMILARITIES if each != now.min_similarity),
+        ]
+        self.configs = [now, *(_config(recorded, each) for each in given)]
+        """The options of the last crawl, then the options of each setting."""
+        _require_kept(snapshot)
+        of_hosts = (
+            record.page for record in snapshot.records() if not hosts or record.host in hosts
+        )
+        self.pages = list(islice(of_hosts, most))
+        """Numbers of the pages that are judged."""
+        if not self.pages:
+            raise ConfigError(f"{snapshot} has no page of {', '.join(hosts) or 'any host'}")
+        self._now = {
+            "max_distance": now.max_distance,
+            "min_similarity": now.min_similarity,
+        } | recorded
+        crawls = {str(crawl.options) for crawl in snapshot.crawls() if crawl.options}
+        self.is_mixed = len(crawls) > 1
+        """Whether crawls of the index had different options; "now" has the options of the last."""
+
+    def seconds(self) -> float:
+        """Estimate how long `run` takes, by judging the first pages. Cost: `_SAMPLE` pages."""
+        sample = map(self._snapshot.record, self.pages[:_SAMPLE])
+        times = [perf_counter() for _ in replayed(self._snapshot, sample, self.configs)]
+        return (times[-1] - times[0]) / max(len(times) - 1, 1) * len(self.pages)
+
+    def run(
+        self, watch: Watch, labels: Sequence[Label] = (), examples: int | None = None
+    ) -> list[Effect]:
+        """Judge the pages; return the effect of "now", then the effect of each setting.
+
+        `examples`: most changes of each kind that are returned for a setting; None: all.
+
+        Raises:
+            StoreCorrupt: a page cannot be read.
+        """
+        now = self.configs[0]
+        effects = [Effect(self._now), *(Effect(_differing(now, c)) for c in self.configs[1:])]
+        with watch(map(self._snapshot.record, self.pages), len(self.pages)) as records:
+            for record, verdicts in replayed(self._snapshot, records, self.configs):
+                for effect, verdict in zip(effects, verdicts, strict=True):
+                    effect.add(record.url, verdicts[0], verdict, examples)
+                    if labels:
+                        cluster = verdict.original_page or verdict.page
+                        effect.clusters.setdefault(canonical(record.url), cluster)
+        for effect in effects if labels else ():
+            effect.scores = scores(labels, effect.clusters)
+        return effects
+
+
+def _config(recorded: Mapping[str, Any], options: Mapping[str, Any]) -> FilterConfig:
+    for name in options:
+        if name in _WITHOUT_EFFECT:
+            raise ConfigError(f"{name} cannot be judged by: {_WITHOUT_EFFECT[name]}")
+    config = FilterConfig.of({**recorded, **options})
+    if config.part_weights.image and not FilterConfig.of(recorded).part_weights.image:
+        raise ConfigError("image_weight was 0, so the images of the pages were not kept")
+    return config
+
+
+def _require_kept(snapshot: Snapshot) -> None:
+    if lacking := snapshot.without_form():
+        raise ConfigError(
+            f"{snapshot} has not kept {lacking:,} of its {counted(snapshot.count(), 'page')}, and "
+            "settings are tried on kept pages: crawl with DEDUP_KEEP_TEXT=True into a new index, "
+            "or scan a feed or WARC file with --index NEW --option keep_text=True"
+        )
+
+
+def _differing(now: FilterConfig, config: FilterConfig) -> dict[str, Any]:
+    names = [option.name for option in fields_of(FilterConfig)]
+    return {
+        name: getattr(config, name) for name in names if getattr(config, name) != getattr(now, name)
+    }
+
+
+def _kind(before: Verdict, after: Verdict) -> Kind | None:
+    if before.is_duplicate != after.is_duplicate:
+        return "newly_dropped" if after.is_duplicate else "newly_kept"
+    return "other_original" if after.is_duplicate and before.original != after.original else None
