@@ -175,8 +175,9 @@ def read_meta(connection: Connection) -> dict[bytes, bytes]:
     if its_own != FORMAT:
         fault = StoreTooNew if its_own > FORMAT else ConfigError
         raise fault(
-            f"{connection} is of format {its_own}, and this version reads {FORMAT}: install the "
-            f"version that made it, or {_OTHER_NAME}"
+            f"{connection} is of format {its_own}, and this version of dedup-filter reads format "
+            f"{FORMAT}: install the version that made it, or {_OTHER_NAME} and fill it with "
+            "`dedup-filter index import` from the feeds of earlier crawls"
         )
     return meta
 

@@ -26,7 +26,7 @@ from dedup_filter.store.redis.connection import Address, Connection, closed_if_i
 from dedup_filter.store.redis.process import LEASE, read_meta, refuse
 from dedup_filter.store.redis.records import FORMAT, SharedRecords, pack_record
 from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
-from dedup_filter.store.redis.shared_log import OTHER_LOG, first_standing
+from dedup_filter.store.redis.shared_log import OTHER_LOG
 from dedup_filter.text.page_url import host_of
 
 _CHUNKS = 16
@@ -147,35 +147,16 @@ class SharedReader(SharedRecords):
         return self.connection.key(f"log:{number}")
 
 
-def release_lapsed(reader: SharedReader) -> int:
-    """Release the pending pages of processes whose lease is over; return their number."""
-    lapsed = reader.processes(alive=False)
-    pages = reader.owned(lapsed) & reader.in_flight()
-    for process in lapsed:
-        reader.connection.run("leave", process)
-    return len(pages)
-
-
 def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int]) -> None:
     """Delete pages, except pending ones."""
+    so_far, of_nobody = (reader.identity, log.end, log.last), ""
     for at in range(0, len(pages), _BATCH):
-        of_nobody = ""
-        reader.remove(_change(reader, log, "remove", of_nobody, *pages[at : at + _BATCH]))
-
-
-def trim(reader: SharedReader, log: LoggedPages) -> None:
-    """Delete the first chunks of the log that hold no current event."""
-    first = reader.connection.first_chunk()
-    _change(reader, log, "trim", first_standing(reader.connection, log, first)[0])
-
-
-def _change(reader: SharedReader, log: LoggedPages, function: str, *arguments: object) -> Any:
-    so_far = reader.identity, log.end, log.last
-    answer = reader.connection.run(function, *so_far, *arguments)
-    if answer == OTHER_LOG:
-        where = reader.connection
-        raise StoreError(f"{where}: a server has lost a part of it meanwhile; try again")
-    return answer
+        some = pages[at : at + _BATCH]
+        removed = reader.connection.run("remove", *so_far, of_nobody, *some)
+        if removed == OTHER_LOG:
+            where = reader.connection
+            raise StoreError(f"{where}: a server has lost a part of it meanwhile; try again")
+        reader.remove(removed)
 
 
 class SharedKeeper:
