@@ -401,11 +401,6 @@ class Snapshot(PageReader):
         found = self.rows(sql, (is_kept, signed(url_key(url))))
         return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
 
-    def without_text(self) -> int:
-        """Count the pages without a stored text."""
-        sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM texts)"
-        return int(self.value(sql))
-
     def without_form(self) -> int:
         """Count the pages without a stored form."""
         sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM forms)"
