@@ -38,7 +38,7 @@ COLUMNS = {
     "h1": "string",
     "title": "string",
 }
-"""Name -> type in Arrow; all values but times and fingerprints are those of `PageRecord`."""
+"""Name -> type in Arrow; values are as in the view, but times are moments."""
 _OPTIONAL = {"reason", "original_page", "original", "distance", "similarity", "language"}
 _OPTIONAL |= {"fingerprint"}
 _ROWS_AT_ONCE = 20_000

@@ -57,13 +57,13 @@ class ServerIndex:
                 reader.connection.counts("totals"),
             )
             memory = reader.memory(log)
-            kept, seen = len(log), log.told("seen")
+            kept, seen = len(log), log.column("seen")
             return {
                 "pages": sum(outcomes.values()),
                 "kept": kept,
                 "pending": len(pending),
                 "outcomes": {name: count for name, count in outcomes.items() if count},
-                "hosts": len(np.unique(log.told("host"))),
+                "hosts": len(np.unique(log.column("host"))),
                 "first_seen": int(seen.min()) if kept else None,
                 "last_seen": int(seen.max()) if kept else None,
                 "processes": len(reader.processes()),
@@ -146,7 +146,7 @@ class RecordedServers:
         log = self._log
         pages = np.fromiter(log, np.int64)
         is_there = ~np.isin(pages, list(self._reader.in_flight()))
-        are_long, values = (log.told(name)[is_there] for name in ("kind", "value"))
+        are_long, values = (log.column(name)[is_there] for name in ("kind", "value"))
         are_long = are_long == LONG
         return Entries(
             pages[is_there],
@@ -154,7 +154,7 @@ class RecordedServers:
             are_long,
             np.where(are_long, values, 0).astype(np.uint64),
             np.where(are_long, 0, values).astype(np.uint64),
-            log.told("keys")[is_there].view(KEY).reshape(-1, KEYS),
+            log.column("keys")[is_there].view(KEY).reshape(-1, KEYS),
         )
 
     def count(self) -> int:
@@ -222,7 +222,7 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
     lacking = pages - in_flight - records.keys()
     days = reader.options.get("expire_days")
     earliest = 0 if days is None else now() - expiry_seconds(days)
-    expired = lacking.intersection(compress(log, log.told("seen") <= earliest))
+    expired = lacking.intersection(compress(log, log.column("seen") <= earliest))
     doubts = {
         Doubt(what, page, is_fault)
         for what, is_fault, affected in (

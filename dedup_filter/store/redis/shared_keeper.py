@@ -188,8 +188,8 @@ class SharedKeeper:
         Raises:
             StoreBusy: a process is running; its crawl must stay the latest one.
         """
-        told = crawl.number, crawl.name or "", crawl.started
-        number = self._connection.run("restore_crawl", *told)
+        about = crawl.number, crawl.name or "", crawl.started
+        number = self._connection.run("restore_crawl", *about)
         if not number:
             raise StoreBusy(
                 f"{self._connection}: crawlers are at work on it, and an export is put back "
@@ -216,8 +216,8 @@ class SharedKeeper:
             return None
         # A packed record has no field for the host: the host comes from the URL.
         record = record._replace(host=host_of(record.url))
-        told = *entry_of(record).fields, record.last_seen, record.outcome
-        self._batch.append((told, pack_record(record), life))
+        event = *entry_of(record).fields, record.last_seen, record.outcome
+        self._batch.append((event, pack_record(record), life))
         if len(self._batch) >= _BATCH:
             self._write()
         return _NOT_KNOWN_YET
@@ -230,7 +230,7 @@ class SharedKeeper:
     def _write(self) -> None:
         # The batch is never retried after a fault: it may have been added and its answer lost.
         batch, self._batch = self._batch, []
-        told = [each for of_page, *_ in batch for each in of_page]
+        events = [each for of_page, *_ in batch for each in of_page]
         length = self._reader.length() if batch else None
         while length is not None:
             names = map(self._connection.page_key, count(length + 1))
@@ -238,4 +238,4 @@ class SharedKeeper:
             self._connection.ask_all(
                 ("SET", name, packed, *life) for name, (_, packed, life) in sets
             )
-            length = self._connection.run("restore", length, *told)
+            length = self._connection.run("restore", length, *events)

@@ -312,10 +312,10 @@ class PageReader:
         raise KeyError(page)
 
     def _make(self, scheme: Scheme) -> None:
-        noted = {"scheme": scheme.to_json(), "identity": token_hex(8)}
+        meta = {"scheme": scheme.to_json(), "identity": token_hex(8)}
         with self.guarded() as connection:
             connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.execute("COMMIT")

@@ -237,8 +237,8 @@ class PageStore(PageReader):
             if self._group or self.changed_frames:
                 self._begin()
                 if self.bookmark is not None:
-                    noted = BOOKMARK, self.bookmark()
-                    connection.execute("REPLACE INTO meta VALUES (?, ?)", noted)
+                    row = BOOKMARK, self.bookmark()
+                    connection.execute("REPLACE INTO meta VALUES (?, ?)", row)
                 for host, (counted, packed) in self.changed_frames.items():
                     for statement in _frame_written(host, counted, packed()):
                         connection.execute(*statement)
@@ -283,13 +283,13 @@ class PageStore(PageReader):
             return []
         # One statement for each power of two: with one for each count, SQLite would prepare most.
         places = 1 << (len(pages) - 1).bit_length()
-        asked = [*pages, *[pages[-1]] * (places - len(pages))]
-        rows = self.rows(f"{_STORED} WHERE id IN ({', '.join('?' * places)})", asked)
+        padded = [*pages, *[pages[-1]] * (places - len(pages))]
+        rows = self.rows(f"{_STORED} WHERE id IN ({', '.join('?' * places)})", padded)
         found = {}
         for page, host, crawl, key, digest, value, h1, title, sketch in rows:
             near = None if value is None else value & MASK
-            told = page, crawl, key & MASK, digest, near
-            found[page] = Stored(host, sketch, Headline(h1, title), *told)
+            rest = page, crawl, key & MASK, digest, near
+            found[page] = Stored(host, sketch, Headline(h1, title), *rest)
         return [found[page] for page in pages]
 
     def index_urls(self, *, is_wanted: bool) -> None:
