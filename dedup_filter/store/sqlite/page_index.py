@@ -102,11 +102,14 @@ class PageIndex:
         `wanted`: values that the note of the tables must have. `layout`: None accepts any layout.
 
         Raises:
-            UnusableTables: the tables are missing or damaged.
+            UnusableTables: the tables are damaged.
         """
         if reader.directory is None or reader.tables is None:
             return None
-        arrays, about = reader.directory.tables.load(reader.tables)
+        found = reader.directory.tables.load(reader.tables)
+        if found is None:
+            return None
+        arrays, about = found
         is_other = layout not in (None, Layout.of(about["layout"]))
         if is_other or {name: about[name] for name in wanted} != wanted:
             return None

@@ -7,9 +7,9 @@
 
 All numbers are little-endian.
 
-Arrays are loaded as they were saved, or not at all: `UnusableTables` gives the reason, and the
-caller makes the arrays anew from the records. Files are never changed. `save` gives each file a
-new name, and then deletes the others.
+Arrays are loaded as they were saved, or not at all, and the caller makes them anew from the
+records. `UnusableTables` is the reason if the file is damaged. Files are never changed. `save`
+gives each file a new name, and then deletes the others.
 
 Cost: loading reads all bytes once, half a gigabyte in 0.02 s if the system has cached them; after
 that the system decides whether they stay in memory.
@@ -86,17 +86,17 @@ class TableFiles:
                     other.unlink()
         return name
 
-    def load(self, name: str) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Return the arrays of a file, read-only, and the note.
+    def load(self, name: str) -> tuple[dict[str, Array], dict[str, Any]] | None:
+        """Return the arrays of a file, read-only, and the note; None: there is no such file.
 
         Raises:
-            UnusableTables: there is no such file, or it differs from what was saved.
+            UnusableTables: the file differs from what was saved.
         """
         path = self._folder / name
         try:
             mapped = np.memmap(path, np.uint8, "r")
         except FileNotFoundError:
-            raise UnusableTables("there are none") from None
+            return None
         except (OSError, ValueError) as error:  # an empty file cannot be mapped
             raise UnusableTables(str(error)) from error
         checksum, content = mapped[:_NUMBER].tobytes(), mapped[_NUMBER:]

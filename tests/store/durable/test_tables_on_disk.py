@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_line import run
 from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
@@ -87,32 +88,29 @@ def test_pages_that_are_pending_at_the_close_are_not_in_them(folder, article, ar
     assert are_used == [True, True]
 
 
-def overwritten(folder):
-    (path,) = (folder / "tables").iterdir()
+def overwritten(tables):
+    (path,) = tables.iterdir()
     path.write_bytes(b"x" * path.stat().st_size)
 
 
-def of_another_index(folder):
-    NearDuplicateFilter.open(folder.parent / "other").close()
-    shutil.rmtree(folder / "tables")
-    shutil.copytree(folder.parent / "other" / "tables", folder / "tables")
+def of_another_index(tables):
+    other = tables.parent.parent / "other"
+    NearDuplicateFilter.open(other).close()
+    shutil.rmtree(tables)
+    shutil.copytree(other / "tables", tables)
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda folder: shutil.rmtree(folder / "tables"), "there are none"),
-        (of_another_index, "there are none"),
-        (overwritten, "is not as it was written"),
-    ],
-)
-def test_that_do_not_fit_are_made_anew_with_a_warning(folder, article, caplog, change, reason):
+@pytest.mark.parametrize("change", [shutil.rmtree, of_another_index, overwritten])
+def test_that_do_not_fit_are_made_anew_with_a_warning_of_damage(folder, article, caplog, change):
     copy = shutil.copytree(folder, folder.parent / "copy")
-    change(folder)
+    change(folder / "tables")
+    assert run("index", "stats", str(folder), "--check")[0] == (change is overwritten)
     assert verdicts(folder, article) == verdicts(copy, article)
-    (line,) = [record.getMessage() for record in caplog.records]
-    assert line.startswith(f"index {folder}: its tables are made anew from the record; nothing is")
-    assert reason in line
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == (change is overwritten)
+    for line in lines:
+        assert line.startswith(f"index {folder}: its tables are made anew from the record; nothing")
+        assert line.endswith("is not as it was written")
 
 
 def test_an_older_copy_of_the_database_has_other_tables(folder, article):
