@@ -177,8 +177,8 @@ class Recorded(Protocol):
     """An index, only read. Pending pages are left out.
 
     A directory is read as it was at the opening; of servers, changes by crawlers meanwhile may be
-    seen or not. A shared index records no dropped pages, frames and contents: the methods for these
-    return nothing.
+    seen or not. A shared index records no dropped pages, frames and contents: it inherits the
+    methods for these, which return nothing.
 
     Raises:
         StoreError: by all methods, when the index cannot be read.
@@ -204,17 +204,20 @@ class Recorded(Protocol):
         Pages that are gone are left out.
         """
 
-    def content(self, record: PageRecord) -> KeptContent:
-        """Return what was kept beside the record of a page."""
-
-    def url_of_original(self, record: PageRecord) -> str | None:
-        """Return the URL of the page that a page repeats; None: there is none, or it is gone."""
-
     def at_url(self, url: str) -> Sequence[int]:
         """Return the kept pages at a URL in any spelling, the earliest first."""
 
-    def dropped_at_url(self, url: str) -> Sequence[int]:
+    def content(self, record: PageRecord) -> KeptContent:  # noqa: ARG002
+        """Return what was kept beside the record of a page."""
+        return KeptContent()
+
+    def url_of_original(self, record: PageRecord) -> str | None:  # noqa: ARG002
+        """Return the URL of the page that a page repeats; None: there is none, or it is gone."""
+        return None
+
+    def dropped_at_url(self, url: str) -> Sequence[int]:  # noqa: ARG002
         """Return the dropped pages at a URL in any spelling, the earliest first."""
+        return ()
 
     def repeats(self) -> Sequence[tuple[int, int, int]]:
         """Return each dropped page: its number, the number of its original, and the distance.
@@ -222,9 +225,12 @@ class Recorded(Protocol):
         The distance is of the text by which the page was found. Pages whose original is gone are
         left out.
         """
+        return ()
 
-    def frames(self, host: str) -> HostFrames | None:
+    def frames(self, host: str) -> HostFrames | None:  # noqa: ARG002
         """Return the frame of a host; None: not known."""
+        return None
 
     def hosts(self) -> Iterable[HostFrames]:
         """Return the known frames of all hosts."""
+        return ()

@@ -17,8 +17,8 @@ import numpy as np
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
-from dedup_filter.store.protocol import Entries, KeptContent
-from dedup_filter.store.records import PageRecord, Scheme
+from dedup_filter.store.protocol import Entries, Recorded
+from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address
 from dedup_filter.store.redis.replica import LONG, LoggedPages, entry_of
 from dedup_filter.store.redis.shared_keeper import SharedKeeper, SharedReader, take_out
@@ -132,13 +132,21 @@ class ServerIndex:
         return SharedReader.open(self.location)
 
 
-class RecordedServers:
+class RecordedServers(Recorded):
     """A shared index, only read: see `Recorded`."""
 
     def __init__(self, reader: SharedReader) -> None:
         self._reader = reader
         self._log = reader.standing()
-        self.scheme, self.crawls = reader.scheme, reader.crawls
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of the fingerprints."""
+        return self._reader.scheme
+
+    def crawls(self) -> list[Crawl]:
+        """List the crawls in their order, without the time when each ended."""
+        return self._reader.crawls()
 
     @cached_property
     def entries(self) -> Entries:
@@ -169,28 +177,6 @@ class RecordedServers:
     def at_url(self, url: str) -> list[int]:
         """Return the kept pages at a URL in any spelling. Cost: reads all records."""
         return pages_by_url([url], self.records())[1]
-
-    def content(self, record: PageRecord) -> KeptContent:  # noqa: ARG002
-        """Return no content: none is kept."""
-        return KeptContent()
-
-    def url_of_original(self, record: PageRecord) -> None:
-        """Return None: no dropped pages are recorded."""
-
-    def dropped_at_url(self, url: str) -> tuple[()]:  # noqa: ARG002
-        """Return no pages: no dropped pages are recorded."""
-        return ()
-
-    def repeats(self) -> tuple[()]:
-        """Return no pages: no dropped pages are recorded."""
-        return ()
-
-    def frames(self, host: str) -> None:
-        """Return None: no frames are kept."""
-
-    def hosts(self) -> tuple[()]:
-        """Return no frames: none are kept."""
-        return ()
 
 
 def _is_committed(record: PageRecord, log: LoggedPages) -> bool:
