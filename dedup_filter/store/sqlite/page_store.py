@@ -474,8 +474,9 @@ class PageStore(PageReader):
     def close(self) -> None:
         """Flush and close the file; a second call does nothing.
 
-        If more than half of the file is free, it is rewritten without its free room: that writes no
-        more than the deleted pages took, and needs no more room on disk than they leave.
+        If more than half of the file is free, it is rewritten without its free room: the cost is in
+        proportion to the pages that were deleted, 2 s for 100 MB that stay. Meanwhile this needs at
+        most the size of the file again; without that room on disk the file stays as it is.
 
         Raises:
             StoreError: the last group could not be written, and is lost.
