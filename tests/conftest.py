@@ -11,7 +11,6 @@ import pytest
 from crawl_server import CrawlServer
 from hypothesis import settings
 from made_text import prose
-from postgres_servers import PostgresServer, postgres_program
 from redis_nodes import RedisNodes
 from redis_servers import RedisServer, redis_program
 from web_site import served
@@ -69,28 +68,16 @@ def make_site():
         yield lambda *pages: sites.enter_context(served(*pages))
 
 
-def _require(program, *names):
+@pytest.fixture(scope="session")
+def _redis_program():
     """Skip tests that need a server where there is none; the gate must have one."""
     try:
-        for name in names:
-            program(name)
+        for name in ("redis-server", "redis-cli"):
+            redis_program(name)
     except FileNotFoundError as error:
         if os.environ.get("CI", "false") not in ("", "0", "false"):
             raise
         pytest.skip(str(error))
-
-
-@pytest.fixture(scope="session")
-def _redis_program():
-    _require(redis_program, "redis-server", "redis-cli")
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    """The suite's PostgreSQL server. What a test makes there it removes, or names like no other."""
-    _require(postgres_program, "initdb", "postgres")
-    with PostgresServer() as server:
-        yield server
 
 
 @pytest.fixture(scope="session")

@@ -55,8 +55,8 @@ def records(index):
 
 def kept(location):
     """The pages that later ones are compared with, without their numbers: kinds differ in those."""
-    with index_at(str(location)).source() as source:
-        records = list(source.records)
+    with index_at(str(location)).recorded() as recorded:
+        records = list(recorded.records())
     return [record._replace(page=0, original=None) for record in records if record.is_kept]
 
 

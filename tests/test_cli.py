@@ -117,7 +117,7 @@ def test_a_group_without_a_command_lists_its_commands_as_its_help_does(group):
     code, out, err = run(*group)
     assert (code, out) == (2, "")
     assert err == run(*group, "--help")[1]
-    assert len(commands_in(err)) > 4
+    assert len(commands_in(err)) >= 4
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), [("--help", 0), ("pairs", 2)])
@@ -207,7 +207,7 @@ def test_help_lists_the_commands_and_each_has_help_and_json():
     commands = commands_in(out)
     assert commands == sorted(commands)
     code, out, _ = run("index", "--help")
-    upkeep = ["check", "compact", "export", "forget", "import", "migrate", "stats"]
+    upkeep = ["export", "forget", "import", "stats"]
     assert (code, commands_in(out)) == (0, upkeep)
     commands.remove("index")
     for command in (*([name] for name in commands), *(["index", u] for u in upkeep)):
@@ -252,8 +252,8 @@ COMMANDS = commands_in(run("--help")[1])
     [
         ("dedup-filter ", COMMANDS),
         ("dedup-filter p", ["pairs", "plan"]),
-        ("dedup-filter index c", ["check", "compact"]),
-        ("dedup-filter index migrate --dr", ["--drop-unkept"]),
+        ("dedup-filter index e", ["export"]),
+        ("dedup-filter index stats --ch", ["--check"]),
     ],
 )
 def test_a_shell_completes_commands_and_options(line, found):

@@ -33,7 +33,7 @@ from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.text.selectors import Effect
-from dedup_filter.upkeep.databases import COLUMNS
+from dedup_filter.upkeep.parquet import COLUMNS
 
 DOCUMENTS = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in DOCUMENTS}

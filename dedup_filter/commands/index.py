@@ -17,10 +17,9 @@ from dedup_filter.commands import (
     write_report,
 )
 from dedup_filter.commands.options import field_options, filter_option
-from dedup_filter.config import FilterConfig
 from dedup_filter.upkeep import Index, index_at
-from dedup_filter.upkeep.databases import target_at
 from dedup_filter.upkeep.lines import LONGEST_LINE, exported, import_lines
+from dedup_filter.upkeep.parquet import require_target, write_parquet
 from dedup_filter.wording import as_time
 
 Report = dict[str, Any]
@@ -31,12 +30,12 @@ _NO = 1
 
 @click.group("index", cls=CommandGroup, no_args_is_help=False)
 def index_command() -> None:
-    """Maintain an index: check it, fill it, move it, repair it.
+    """Maintain an index: check it, fill it, move it.
 
     INDEX is a value of DEDUP_INDEX: a folder, or the address of an index that crawlers share
-    (redis://host:6379/0, redis+cluster://host:7000). `stats`, `check` and `export` only read, and
-    work while a crawl writes to the index. The other commands need exclusive use of a folder, but
-    work on a shared index beside its crawlers, unless their help says otherwise.
+    (redis://host:6379/0, redis+cluster://host:7000). `stats` and `export` only read, and work while
+    a crawl writes to the index. The other commands need exclusive use of a folder, but work on a
+    shared index beside its crawlers, unless their help says otherwise.
     """
     handler = logging.Handler()
     handler.emit = lambda record: say(record.getMessage(), err=True)  # type: ignore[method-assign]
@@ -64,71 +63,35 @@ def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Com
     return of
 
 
-@_command("check")
-def _check(index: Index) -> Iterator[Report]:
-    """Verify an index: the records of pages, and the tables against the records.
-
-    Everything is read, nothing is written, and a crawl may go on meanwhile. Tables that are
-    missing or out of date are no fault: they are rebuilt when the index is opened. For a shared
-    index, log, records and pending pages are compared; changes in progress are no fault.
-
-    Exit codes: 0 the index is clean, 1 faults were found, 2 there is no index, or it cannot be
-    read.
-    """
-    findings = index.check()
-    yield {"index": str(index), "is_clean": not findings.faults, **vars(findings)}
-    if findings.faults:
-        raise click.exceptions.Exit(_NO)
-
-
-@_command("compact")
-def _compact(index: Index) -> Iterator[Report]:
-    """Free the space that forgotten pages have left in an index.
-
-    The files of a directory are rewritten. Meanwhile the command needs the same space again, and
-    exclusive use of the index.
-
-    For a shared index, the beginning of the log is deleted up to the first event that is still
-    needed. Records without a page, left by crashed crawlers, are deleted, and the pending pages of
-    these crawlers are released. Crawls may go on meanwhile. Bytes are estimated.
-
-    Exit codes: 0 done, 2 there is no index, it is in use, or cannot be written.
-    """
-    yield {"index": str(index), **index.compact()}
-
-
 @_command("export")
-@click.option(
-    "--to",
-    metavar="TARGET",
-    help="postgresql://user@host/database, sqlite:FILE or FILE.parquet, instead of lines.",
-)
-@click.option("--table", metavar="NAME", help="Name of the table.  [default: pages]")
-@click.option("--force", is_flag=True, help="Replace the table or the Parquet file.")
-def _export(index: Index, to: str | None, table: str | None, force: bool) -> Iterator[Report]:
-    """Write each recorded page of an index as a line of JSON, or as a row of a table.
+@click.option("--to", metavar="FILE.parquet", help="Write a Parquet file instead of lines.")
+@click.option("--force", is_flag=True, help="Replace the Parquet file.")
+def _export(index: Index, to: str | None, force: bool) -> Iterator[Report]:
+    """Write each recorded page of an index as a line of JSON, or into a Parquet file.
 
     The first line says how fingerprints were made, and lists the crawls. Then comes a line for
     each page, dropped pages too, oldest first, and last a line for each host with a known frame.
     `index import` makes an equal index of these lines. Pending pages are left out; a crawl may go
     on meanwhile. A shared index has no records of dropped pages, and exports no frames.
 
-    With --to the records go into a table of a database, or into a Parquet file, for queries in SQL
-    (see docs/sql.md). The table appears whole or not at all.
+    A Parquet file is for queries in SQL (see docs/sql.md). It appears whole or not at all.
 
     Exit codes: 0 done, 1 the lines or the file cannot be written, 2 there is no index, it cannot
-    be read, or TARGET cannot be used or has such a table.
+    be read, or FILE.parquet cannot be used or is there.
     """
-    if to is None:
-        if table is not None or force:
-            raise click.UsageError("--table and --force go with --to.")
-        with index.source() as source:
-            write_lines(exported(source))
-        return
-    target = target_at(to, table)
-    with index.source() as source, progress(source.records, "exporting", source.most) as records:
-        pages = target.write(records, is_forced=force)
-    yield {"index": str(index), "to": str(target), "pages": pages}
+    if to is None and force:
+        raise click.UsageError("--force goes with --to.")
+    if to is not None:
+        require_target(to, is_forced=force)
+    with index.recorded() as recorded:
+        if to is None:
+            write_lines(exported(recorded))
+            return
+        with progress(recorded.records(), "exporting", recorded.count()) as records:
+            pages = write_parquet(
+                ((record, recorded.url_of_original(record)) for record in records), to
+            )
+    yield {"index": str(index), "to": to, "pages": pages}
 
 
 @_command("forget")
@@ -166,8 +129,8 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
 
     The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Each
     needs its page in the field html, else in text, and its URL in url, unless other fields are
-    named. With -o keep_text=true texts are kept, for `index migrate`; with -o workers=auto all
-    cores read pages.
+    named. With -o keep_text=true pages are kept, for `rejudge`; with -o workers=auto all cores
+    read pages.
 
     A bad line ends the import, with an error that names the line; the lines before it are in the
     index. After the repair, import the lines from there on (a feed), or all of them (an export).
@@ -186,38 +149,9 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     yield {"index": str(index), **imported}
 
 
-@_command("migrate")
-@filter_option
-@click.option("--drop-unkept", is_flag=True, help="Leave out pages whose texts were not kept.")
-@click.option("--fresh", is_flag=True, help="Begin an empty index; no fingerprints are made.")
-def _migrate(
-    index: Index, options: dict[str, Any], drop_unkept: bool, fresh: bool
-) -> Iterator[Report]:
-    """Remake the fingerprints of an index in a directory.
-
-    A crawl refuses an index whose fingerprints were made in another way: with other options, or by
-    another version of this package or of a dictionary. If the texts of pages were kept
-    (DEDUP_KEEP_TEXT), this command makes new fingerprints of the texts, with this version and
-    these options; verdicts and times stay as they are.
-
-    The old index is never deleted: it is moved to DIR.backup-<time>, which is printed.
-
-    A shared index has no texts, so it cannot be migrated: begin another one under a new name.
-
-    Exit codes: 0 done, or nothing to do; 2 there is no index, it is in use, or texts are missing
-    and neither --drop-unkept nor --fresh is given. After 2 the index is unchanged.
-    """
-    result = index.migrate(
-        FilterConfig.of(options),
-        drop_unkept=drop_unkept,
-        fresh=fresh,
-        watch=lambda records, total: progress(records, "migrating", total),
-    )
-    yield {"index": str(index), **result}
-
-
 @_command("stats")
-def _stats(index: Index) -> Iterator[Report]:
+@click.option("--check", is_flag=True, help="Verify the index first; faults: exit code 1.")
+def _stats(index: Index, check: bool) -> Iterator[Report]:
     """Show the contents of an index: pages, hosts, crawls, bytes.
 
     `pages` counts all recorded pages; `kept` counts the pages without repeats, like the pages kept
@@ -231,11 +165,23 @@ def _stats(index: Index) -> Iterator[Report]:
     For a shared index, outcomes are the counts of all its crawlers since it was made; the log is
     read, and the bytes of a page on the servers are estimated.
 
-    Exit codes: 0 done, 2 there is no index, or it cannot be read.
+    With --check the records of pages are verified, and the tables against the records; for a
+    shared index, log, records and pending pages are compared. If there are faults, they are shown
+    instead of the contents. Everything is read, nothing is written, and a crawl may go on
+    meanwhile. Tables that are missing are no fault: they are made anew when the index is opened.
+
+    Exit codes: 0 done, 1 --check found faults, 2 there is no index, or it cannot be read.
     """
+    checked: Report = {}
+    if check:
+        findings = index.check()
+        checked = {"is_clean": not findings.faults, **vars(findings)}
+        if findings.faults:
+            yield {"index": str(index), **checked}
+            raise click.exceptions.Exit(_NO)
     figures = _with_times(index.figures())
     figures["crawls"] = [_with_times(crawl) for crawl in figures["crawls"]]
-    yield {"index": str(index), **figures}
+    yield {"index": str(index), **checked, **figures}
 
 
 def _with_times(figures: Report) -> Report:

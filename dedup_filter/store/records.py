@@ -28,8 +28,8 @@ KEPT_AS_TEXT = b""
 """The form of a page that was given as plain text: its stored text is the whole page. Other pages
 have the form of `page_bytes`."""
 _REMEDY = (
-    "go back to what it was made with, make its fingerprints anew with "
-    "`dedup-filter index migrate`, or choose another folder"
+    "go back to what it was made with, or choose another folder and fill it with "
+    "`dedup-filter index import` from feeds or kept texts"
 )
 _WHY = {
     "text": "the way that texts are read",

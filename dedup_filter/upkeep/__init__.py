@@ -3,11 +3,10 @@
     figures    counts of pages, hosts, crawls and bytes
     check      verify the records, and compare tables or log with them
     forget     URLs -> their pages are removed
-    compact    free space on disk or servers
-    migrate    make fingerprints in another way; the old index is kept as a backup
-    recorded   entries and records, read for questions about pages
+    recorded   everything that is recorded: see `store.protocol.Recorded`
     searched   many fingerprints -> the kept pages near to each
     lines      index -> lines of JSON; such lines, or items of a feed -> index
+    parquet    records -> a Parquet file
 
 `DirectoryIndex` and `ServerIndex` have the same methods. These raise ConfigError if there is no
 index (unless they make one), and StoreError if it cannot be read or written, or is in use. `str`

@@ -43,6 +43,7 @@ from dedup_filter.fingerprints.sketch import is_sketch
 from dedup_filter.frames import host_frames
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome
+from dedup_filter.store.protocol import Recorded
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.shared_keeper import SharedKeeper
 from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
@@ -51,7 +52,6 @@ from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, page_in, url_in
 from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep import Index
-from dedup_filter.upkeep.results import Source
 from dedup_filter.wording import as_time
 
 HEADER_KEY = "dedup_filter_export"
@@ -63,21 +63,21 @@ LONGEST_LINE = 128 * 2**20
 Object = Mapping[str, Any]
 
 
-def exported(source: Source) -> Iterator[Object]:
+def exported(index: Recorded) -> Iterator[Object]:
     """Yield the first line, a line for each page, and a line for each host with known frames.
 
     With the frames, an index made of the lines judges later pages as this index would. Cost: 20 us
     a page without text.
     """
-    head = {HEADER_KEY: FORMAT, "scheme": source.scheme, "crawls": source.crawls}
+    head = {HEADER_KEY: FORMAT, "scheme": index.scheme, "crawls": index.crawls()}
     yield _written(head, _HEADER)
-    for record in source.records:
-        content = source.content(record)
+    for record in index.records():
+        content = index.content(record)
         kept = {name: value for name, value in content._asdict().items() if value is not None}
         originals = {"original": content.url_of_original, "original_page": record.original}
         fields = _PAGE | {name: field for name, field in _CONTENT.items() if name in kept}
         yield _written({**record._asdict(), **kept, **originals}, fields)
-    for known in source.hosts:
+    for known in index.hosts():
         yield _written({FRAMES_KEY: known.host, **known._asdict()}, _FRAMES)
 
 
@@ -86,7 +86,8 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
     if line[HEADER_KEY] != FORMAT:
         raise ValueError(
             f"begins an export of format {line[HEADER_KEY]!r:.40}, and this version of "
-            f"dedup-filter reads format {FORMAT}: use the version that wrote it"
+            f"dedup-filter reads format {FORMAT}: use the version that wrote it, or import the "
+            "feeds of earlier crawls"
         )
     _, scheme, crawls = _read(line, _HEADER)
     return scheme, crawls

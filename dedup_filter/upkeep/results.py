@@ -1,24 +1,32 @@
 """Inputs and results of the upkeep of an index, in a directory or on servers."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from time import sleep
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
-from dedup_filter.store.sqlite.frame_store import HostFrames
-from dedup_filter.text.page_bytes import unpack_page
+from dedup_filter.store.protocol import Entries, KeptContent, Recorded
+from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.text.page_url import canonical
-from dedup_filter.text.reading import Page
+
+__all__ = [
+    "Doubt",
+    "Entries",
+    "Findings",
+    "KeptContent",
+    "Recorded",
+    "Searched",
+    "Watch",
+    "options_in",
+    "pages_by_url",
+    "search",
+]
 
 Watch = Callable[[Iterable[Any], int | None], AbstractContextManager[Iterable[Any]]]
 """Values and their number (None: not known) -> the same values, with a progress display."""
@@ -33,7 +41,7 @@ class Doubt(NamedTuple):
     what: str
     page: int = 0
     is_fault: bool = True
-    """False: the next crawl or `compact` repairs it."""
+    """False: the next crawl repairs it, or it only takes room."""
 
 
 @dataclass
@@ -42,9 +50,9 @@ class Findings:
 
     faults: list[str]
     notes: list[str] = field(default_factory=list)
-    pages: int = 0
+    checked_pages: int = 0
     """Recorded pages."""
-    entries: int = 0
+    checked_entries: int = 0
     """Entries of the tables, or of the log."""
 
     @classmethod
@@ -72,79 +80,6 @@ class Findings:
         return found
 
 
-class Entries(NamedTuple):
-    """The search keys of all recorded pages that are not pending; arrays of equal length."""
-
-    pages: npt.NDArray[np.int64]
-    """Numbers, ascending."""
-    are_kept: npt.NDArray[np.bool_]
-    have_fingerprints: npt.NDArray[np.bool_]
-    fingerprints: npt.NDArray[np.uint64]
-    """0 for a page without fingerprint."""
-    digest_heads: npt.NDArray[np.uint64]
-    """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
-    keys: npt.NDArray[np.uint32]
-    """Keys of their phrases, (n, `KEYS`); 0 for none."""
-
-
-class KeptContent(NamedTuple):
-    """The content of a page that was kept beside its record."""
-
-    text: str | None = None
-    """The main text, with `keep_text`; None: it was not kept."""
-    form: bytes | None = None
-    """The packed blocks of the page, see `records.KEPT_AS_TEXT`; None: they were not kept."""
-    url_of_original: str | None = None
-    """URL of the page that it repeats; None: it repeats none, or that page is gone."""
-
-    def page(self) -> Page | None:
-        """Unpack the blocks; None: there are none, or they cannot be read here.
-
-        Another version of this package may have packed them.
-        """
-        if self.form is None or self.form == KEPT_AS_TEXT:
-            return None
-        try:
-            return unpack_page(self.form)
-        except ValueError:
-            return None
-
-
-class Source(NamedTuple):
-    """The input of an export. Records and hosts can be read once, while the index is open."""
-
-    scheme: Scheme
-    crawls: list[Crawl]
-    records: Iterator[PageRecord]
-    """Records of the pages that are not pending, by ascending number."""
-    hosts: Iterable[HostFrames] = ()
-    """Hosts with known frames; empty for a shared index."""
-    content: Callable[[PageRecord], KeptContent] = lambda _: KeptContent()
-    """The kept content of a page; empty for a shared index."""
-    most: int | None = None
-    """Upper bound of the number of records (it counts pending pages, too); None: not known."""
-
-
-class Recorded(NamedTuple):
-    """An index, only read; changes by its crawlers meanwhile may be seen or not."""
-
-    scheme: Scheme
-    entries: Entries
-    records: Callable[[Iterable[int]], Iterable[PageRecord]]
-    """Numbers of pages -> their records, in this order; pages that are gone are left out."""
-    at_url: Callable[[str], Sequence[int]]
-    """The kept pages at a URL in any spelling, the earliest first."""
-    frames: Callable[[str], HostFrames | None]
-    """The frames of a host; None: not known, as always in a shared index."""
-    dropped_at_url: Callable[[str], Sequence[int]] = lambda _: ()
-    """The recorded pages at a URL that repeat others; a shared index records none."""
-    repeats: Callable[[], Sequence[tuple[int, int, int]]] = tuple
-    """Dropped pages: number, number of the original, distance of the text by which it was found; a
-    shared index records none."""
-    content: Callable[[PageRecord], KeptContent] = lambda _: KeptContent()
-    """The kept content of a page; empty for a shared index."""
-
-
 class Searched(NamedTuple):
     """The kept pages of an index, for look-ups of many fingerprints at once."""
 
@@ -152,6 +87,18 @@ class Searched(NamedTuple):
     """Its rows are the numbers of pages."""
     urls: Callable[[list[int]], Mapping[int, str]]
     """Numbers of pages -> URLs; pages that are pending or gone are left out."""
+
+
+def search(recorded: Recorded, max_distance: int) -> Searched:
+    """Return an index of the fingerprints of kept pages. Cost: reads and sorts all entries."""
+    entries = recorded.entries
+    is_searched = entries.have_fingerprints & entries.are_kept
+    fingerprints = HammingIndex(max_distance, expected=max(int(is_searched.sum()), 1))
+    fingerprints.add_many(entries.fingerprints[is_searched], entries.pages[is_searched])
+    return Searched(
+        fingerprints,
+        lambda pages: {record.page: record.url for record in recorded.records(pages)},
+    )
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:

@@ -2,11 +2,10 @@
 
 import json
 import re
-from functools import partial
 
 import pytest
-from command_line import lines, refused, run, run_with_small_files
-from index_feed import ITEMS, article, contents, kept, records, stats
+from command_line import lines, refused, run
+from index_feed import ITEMS, article, kept, records, stats
 
 from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
@@ -24,7 +23,7 @@ def imported(location, values, *options, run=run):
 
 
 def is_clean(location):
-    return run("index", "check", str(location))[0] == 0
+    return run("index", "stats", str(location), "--check")[0] == 0
 
 
 def test_an_equal_index_is_made_in_two_parts_and_a_second_time_changes_nothing(export, every_place):
@@ -152,17 +151,6 @@ def test_a_bad_line_is_named_and_nothing_of_it_is_there(export, tmp_path, why):
     assert (found["bad_lines"], found["lines"]) == (len(values), 0)
     assert found["first_bad"].startswith(why)
     assert not other.exists()
-
-
-@pytest.mark.parametrize("command", ["compact", "migrate -o features=words"])
-def test_a_disk_that_is_full_costs_nothing_that_was_there(index, tmp_path, command):
-    pytest.importorskip("resource")
-    before = contents(index)
-    name, *options = command.split()
-    limited = partial(run_with_small_files, 40_000)
-    assert "the disk" in refused("index", name, str(index), *options, run=limited)
-    assert contents(index) == before
-    assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
 def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp_path, monkeypatch):

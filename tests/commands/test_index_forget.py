@@ -25,7 +25,7 @@ def test_however_the_url_is_spelt(every_place):
     with NearDuplicateFilter.open(index) as pages:
         assert pages.see("https://example.com/?b=2&a=1", text=article(40)).outcome == "new"
         pages.check()
-    assert run("index", "check", index)[0] == 0
+    assert run("index", "stats", index, "--check")[0] == 0
 
 
 @pytest.mark.parametrize("count", [1, 20])

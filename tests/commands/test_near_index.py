@@ -15,8 +15,10 @@ from dedup_filter.upkeep import index_at
 
 def expected(location, asked, max_distance):
     """Compare each with every kept page: (line, fingerprint, page, URL, distance)."""
-    with index_at(str(location)).source() as source:
-        kept = [each for each in source.records if each.is_kept and each.fingerprint is not None]
+    with index_at(str(location)).recorded() as recorded:
+        kept = [
+            each for each in recorded.records() if each.is_kept and each.fingerprint is not None
+        ]
     pairs = [(each.fingerprint, each.page) for each in kept]
     urls = {each.page: each.url for each in kept}
     return sorted(

@@ -10,8 +10,7 @@ from shared_crawlers import Past
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.upkeep.lines import FORMAT, HEADER_KEY
 
-COMMANDS = ["stats", "check", "export", "forget https://example.com/", "compact"]
-MIGRATE, FRESH = "migrate -o features=words", "migrate --fresh"
+COMMANDS = ["stats", "stats --check", "export", "forget https://example.com/"]
 ITEM = '{"url": "https://example.com/", "text": "short"}'
 EXPORT = json.dumps({HEADER_KEY: FORMAT, "scheme": {}, "crawls": []}) + "\n"
 
@@ -25,7 +24,7 @@ def refused_at(location, command, text=""):
     return run_at(location, command, text, refused)
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, MIGRATE, FRESH])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_folder_without_an_index(index, tmp_path, command):
     """Nothing is there, or an index in a folder of it, or something else."""
     assert "\\x1b[31m" in refused_at(tmp_path / "\x1b[31mnone", command)
@@ -37,14 +36,13 @@ def test_a_folder_without_an_index(index, tmp_path, command):
     assert contents(tmp_path / "mail") == {"letter.txt": b"Dear all"}
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, MIGRATE])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_directory_that_cannot_be_read(index, command):
-    """`migrate --fresh` moves it away, whatever it is."""
     tamper(index, "PRAGMA user_version = 99")
     assert "format 99" in refused_at(index, command)
     (index / "pages.sqlite3").write_bytes(b"x" * 9000)
     code, out, err = run_at(index, command)
-    assert code == (1 if command == "check" else 2)
+    assert code == (1 if command == "stats --check" else 2)
     assert "SQLite database" in out + err
 
 
@@ -90,8 +88,6 @@ def test_no_password_is_shown_whether_servers_answer_or_not(start_redis):
 @pytest.mark.parametrize(
     ("location", "command", "why"),
     [
-        ("redis://:secret@127.0.0.1:9/0", "migrate", "no texts are kept on servers"),
-        ("redis://:secret@127.0.0.1:9/0", FRESH, "no texts are kept on servers"),
         ("memory:", "stats", "is not a folder"),
         ("redis://:secret@host:port/0", "stats", "location"),
     ],

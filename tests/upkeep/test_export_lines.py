@@ -11,12 +11,12 @@ from strategies import fingerprints
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.frames.host_frames import Host, pack
+from dedup_filter.store.protocol import KeptContent
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
 from dedup_filter.store.sqlite.frame_store import HostFrames, ProvisionalForm
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.reading import Page
 from dedup_filter.upkeep.lines import exported, host_in, record_in, scheme_and_crawls_in
-from dedup_filter.upkeep.results import KeptContent, Source
 
 # Half surrogates too: URLs on the web have them.
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -73,8 +73,19 @@ forms = st.builds(
 contents = st.tuples(st.none() | texts, st.none() | forms) | st.tuples(texts, st.just(KEPT_AS_TEXT))
 
 
-def lines_of(source):
-    written = [json.dumps(line) for line in exported(source)]
+class Held:
+    """An index that holds this."""
+
+    def __init__(self, scheme, crawls, record, hosts=(), content=KeptContent()):  # noqa: B008
+        self.scheme = scheme
+        self.crawls = lambda: crawls
+        self.records = lambda: iter([record])
+        self.hosts = lambda: hosts
+        self.content = lambda _: content
+
+
+def lines_of(*held):
+    written = [json.dumps(line) for line in exported(Held(*held))]
     assert all(line.isascii() and "\n" not in line for line in written)
     return map(json.loads, written)
 
@@ -82,8 +93,7 @@ def lines_of(source):
 @given(st.dictionaries(texts, texts), st.lists(crawls), records, contents, st.lists(hosts))
 def test_what_an_index_holds_comes_back_as_it_was(parts, crawls, record, content, hosts):
     kept = KeptContent(*content, "https://example.com/")
-    source = Source(Scheme(parts), crawls, iter([record]), hosts, lambda _: kept)
-    head, first, *rest = lines_of(source)
+    head, first, *rest = lines_of(Scheme(parts), crawls, record, hosts, kept)
     assert scheme_and_crawls_in(head) == (Scheme(parts), crawls)
     assert record_in(first) == (record, *content)
     assert [host_in(line) for line in rest] == hosts
@@ -108,9 +118,9 @@ def refusal(read, line):
 @given(records, st.lists(crawls, max_size=1), hosts, st.data())
 def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, data):
     kept = KeptContent("text", KEPT_AS_TEXT)
-    source = Source(Scheme({}), crawls, iter([record]), [host], lambda _: kept)
+    written = lines_of(Scheme({}), crawls, record, [host], kept)
     readers = (scheme_and_crawls_in, record_in, host_in)
-    line, read = data.draw(st.sampled_from(list(zip(lines_of(source), readers, strict=True))))
+    line, read = data.draw(st.sampled_from(list(zip(written, readers, strict=True))))
     line[data.draw(st.sampled_from(sorted(line)))] = data.draw(values)
     why = refusal(read, line)
     if why is not None:
@@ -118,6 +128,5 @@ def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, da
         assert len(why) < 200
     elif read is record_in:
         found = read(line)
-        kept = KeptContent(*found[1:])
-        _, again = lines_of(Source(Scheme({}), [], iter(found[:1]), content=lambda _: kept))
+        _, again = lines_of(Scheme({}), [], found[0], (), KeptContent(*found[1:]))
         assert read(again) == found

@@ -301,32 +301,32 @@ def _client_of(address: Address) -> Any:
 
 
 def _meant(error: Exception, address: Address) -> StoreError:
-    said = str(error).partition("\n")[0]
+    message = str(error).partition("\n")[0]
     kinds = {kind.__name__ for kind in type(error).__mro__}
     where = f"the shared index {address}"
-    if kinds & {"AuthenticationError", "AuthorizationError"} or _LOGIN.search(said):
+    if kinds & {"AuthenticationError", "AuthorizationError"} or _LOGIN.search(message):
         # The server's message may quote the user or the password.
         return StoreError(f"{where}: the server refuses the user or the password")
-    if _TLS.search(said):
+    if _TLS.search(message):
         return StoreError(
-            f"{where}: no connection by TLS with the server: {_AROUND_TLS.sub('', said)}; what "
+            f"{where}: no connection by TLS with the server: {_AROUND_TLS.sub('', message)}; what "
             "each side asks of the other is set by ssl_ca_certs, ssl_check_hostname, ssl_certfile "
             "and ssl_keyfile in the location, and rediss:// is for ports that speak TLS"
         )
-    if ("AskError" in kinds or said.startswith("MOVED ")) and not address.is_cluster:
+    if ("AskError" in kinds or message.startswith("MOVED ")) and not address.is_cluster:
         return StoreError(
             f"{where}: the server is a node of a cluster: its location begins with "
             f"{address.shown.partition(':')[0]}+cluster://"
         )
-    if kinds & _AWAY or _NOT_NOW.match(said) or _MOVING.search(said):
-        if _MOVING.search(said):
-            said = "a slot of the cluster is moving to another node"
-        elif _OUT_OF_MEMORY.search(said):
+    if kinds & _AWAY or _NOT_NOW.match(message) or _MOVING.search(message):
+        if _MOVING.search(message):
+            message = "a slot of the cluster is moving to another node"
+        elif _OUT_OF_MEMORY.search(message):
             # Removing pages needs memory too: it appends events to the log.
-            said = (
+            message = (
                 "the server has no memory left: raise its maxmemory, and set max_pages or "
                 "expire_days if the index is to grow no further"
             )
-        return StoreAway(f"{where} cannot be reached, or takes no writes, at present: {said}")
-    hint = "; other keys are there under its name" if "WRONGTYPE" in said else ""
-    return StoreError(f"{where}: the server refuses the call ({said}){hint}")
+        return StoreAway(f"{where} cannot be reached, or takes no writes, at present: {message}")
+    hint = "; other keys are there under its name" if "WRONGTYPE" in message else ""
+    return StoreError(f"{where}: the server refuses the call ({message}){hint}")

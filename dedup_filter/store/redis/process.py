@@ -77,13 +77,13 @@ class Process:
                 ", ".join(f"{n} ({other[n]} there, {self._options[n]} here)" for n in other),
             )
         with suppress(StoreError):  # some servers do not let clients read their settings
-            told = self.connection.call(lambda client: client.info("memory"))
-            if told["maxmemory"] and told["maxmemory_policy"] != "noeviction":
+            memory = self.connection.call(lambda client: client.info("memory"))
+            if memory["maxmemory"] and memory["maxmemory_policy"] != "noeviction":
                 logger.warning(
                     "%s: its server deletes keys when its memory is full (maxmemory-policy %s), "
                     "and pages like those that it forgets are kept again; set it to noeviction",
                     self.connection,
-                    told["maxmemory_policy"],
+                    memory["maxmemory_policy"],
                 )
         self._thread.start()
 
@@ -93,8 +93,8 @@ class Process:
         Returns: option -> its values in other processes, for each option that differs.
         """
         index = FORMAT, self._scheme.to_json(), secrets.token_hex(8)
-        told = self._crawl_name, json.dumps(self._options, sort_keys=True)
-        found = self.connection.run("join", *index, self.crawl, *self.lease, *told)
+        about = self._crawl_name, json.dumps(self._options, sort_keys=True)
+        found = self.connection.run("join", *index, self.crawl, *self.lease, *about)
         number, identity, others = found
         differing = {}
         for name, mine in self._options.items():
@@ -175,8 +175,9 @@ def read_meta(connection: Connection) -> dict[bytes, bytes]:
     if its_own != FORMAT:
         fault = StoreTooNew if its_own > FORMAT else ConfigError
         raise fault(
-            f"{connection} is of format {its_own}, and this version reads {FORMAT}: install the "
-            f"version that made it, or {_OTHER_NAME}"
+            f"{connection} is of format {its_own}, and this version of dedup-filter reads format "
+            f"{FORMAT}: install the version that made it, or {_OTHER_NAME} and fill it with "
+            "`dedup-filter index import` from the feeds of earlier crawls"
         )
     return meta
 

@@ -43,11 +43,11 @@ def pack_record(record: PageRecord) -> bytes:
     """
     distance = _NONE if record.distance is None else record.distance
     similarity = -1.0 if record.similarity is None else record.similarity
-    said = _OUTCOMES.index(record.outcome), distance, record.fingerprint is not None, similarity
+    judged = _OUTCOMES.index(record.outcome), distance, record.fingerprint is not None, similarity
     seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
     measured = record.fingerprint or 0, record.digest, record.keys, len(record.sketch)
     try:
-        fixed = _FIXED.pack(_VERSION, *said, record.words, *seen, *measured)
+        fixed = _FIXED.pack(_VERSION, *judged, record.words, *seen, *measured)
     except struct.error:
         where = "for which an index on a server has no room"
         raise ValueError(f"has a number or a time {where}") from None
@@ -71,15 +71,17 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
         rest = packed[_FIXED.size :]
         sketch, text = rest[:size], rest[size:].decode("utf-8", "surrogatepass")
         language, reason, h1, title, url = text.split("\n", 4)
-        said = _OUTCOMES[outcome], reason or None, None, None if distance == _NONE else distance
+        judged = _OUTCOMES[outcome], reason or None, None, None if distance == _NONE else distance
     except (struct.error, IndexError, ValueError) as error:
         raise ValueError(f"the record of page {page} is damaged") from error
     if version != _VERSION or not is_sketch(sketch):
         raise ValueError(f"the record of page {page} is damaged, or of version {version}")
     measured = digest, value if is_long else None, sketch, words, language or None
-    told = is_pending, *said, None if similarity < 0 else similarity, h1, title
+    rest_of_fields = is_pending, *judged, None if similarity < 0 else similarity, h1, title
     keys = keys if any(keys) else b""
-    return PageRecord._make((page, url, host_of(url), *measured, *seen, *told, None, keys))
+    return PageRecord._make(
+        (page, url, host_of(url), *measured, *seen, *rest_of_fields, None, keys)
+    )
 
 
 class SharedRecords:
@@ -124,8 +126,8 @@ class SharedRecords:
         """Commit a pending page of a process, in place of its original if there is one."""
         packed, (name, seconds) = pack_record(record), self.for_script(number)
         before = b"" if name else self.put(number, packed) or b""
-        told = number, record.original or 0, packed, name, seconds
-        is_done = bool(self.connection.run("commit", process, *told))
+        event = number, record.original or 0, packed, name, seconds
+        is_done = bool(self.connection.run("commit", process, *event))
         if not is_done and not name:
             self.connection.run(
                 "put_back", packed, before, seconds, key=self.connection.page_key(number)

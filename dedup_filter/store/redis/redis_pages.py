@@ -169,9 +169,9 @@ class RedisPages:
                 if verdict.page is not None and not is_pending:
                     self._log.keep(verdict.page)
                 self._process.count(verdict.outcome)
-                told = self._awaited.get(verdict.original_page or 0)
-                if verdict.is_duplicate and is_pending and told is not None:
-                    told[verdict.outcome] += 1
+                counts = self._awaited.get(verdict.original_page or 0)
+                if verdict.is_duplicate and is_pending and counts is not None:
+                    counts[verdict.outcome] += 1
         except BaseException:
             if self._recorded is not None and self._recorded[0].page is not None:
                 # If the page is pending on the server but not here, the next call releases it.

@@ -69,10 +69,10 @@ class Entry(NamedTuple):
     @classmethod
     def of(cls, fingerprint: int | None, digest: bytes, host: str, keys: bytes = b"") -> "Entry":
         """Return the entry of a page. `fingerprint`: None if the page is too short for one."""
-        told = hash_of_host(host) & 0xFFFF_FFFF, keys.ljust(KEYS_BYTES, b"\0")
+        rest = hash_of_host(host) & 0xFFFF_FFFF, keys.ljust(KEYS_BYTES, b"\0")
         if fingerprint is not None:
-            return cls(fingerprint, LONG, *told)
-        return cls(int.from_bytes(digest[:8], "little"), SHORT, *told)
+            return cls(fingerprint, LONG, *rest)
+        return cls(int.from_bytes(digest[:8], "little"), SHORT, *rest)
 
     @property
     def fields(self) -> tuple[bytes, int, int]:
@@ -174,11 +174,11 @@ class LoggedPages:
         """Apply all events that were added."""
         if not self._unsettled:
             return
-        (of_pages, told), self._unsettled = decode(self._unsettled), bytearray()
+        (of_pages, events), self._unsettled = decode(self._unsettled), bytearray()
         self.lost += int((of_pages == 0).sum())
         # Only the last event of each page counts: the first in reverse order.
         pages, from_the_end = np.unique(of_pages[::-1], return_index=True)
-        after = told[_FIELDS][len(told) - 1 - from_the_end].astype(_ENTRY)
+        after = events[_FIELDS][len(events) - 1 - from_the_end].astype(_ENTRY)
         after["kind"][after["kind"] > SHORT] = 0
         self._take(pages, after)
 
@@ -188,10 +188,10 @@ class LoggedPages:
         is_known = at < self._rows and self._numbers[at] == page and self._entries["kind"][at]
         return _entry(self._entries[at]) if is_known else None
 
-    def told(self, name: str) -> npt.NDArray[Any]:
+    def column(self, name: str) -> npt.NDArray[Any]:
         """Return one field of all current pages, in their order: value, host, seen or kind."""
-        told: npt.NDArray[Any] = self._entries[name][self._there()]
-        return told
+        found: npt.NDArray[Any] = self._entries[name][self._there()]
+        return found
 
     def oldest(self, most: int, before: float = inf) -> list[int]:
         """Return up to `most` pages last seen before a time, the least recently seen first.
@@ -209,10 +209,10 @@ class LoggedPages:
 
     def standing(self, events: bytes) -> list[tuple[int, bytes, int, int, int]]:
         """Return the events that are still current: number, value, kind, host and time of each."""
-        of_pages, told = decode(events)
+        of_pages, fields = decode(events)
         at, is_known = self._find(of_pages)
         now = self._entries[at[is_known]]
-        is_so = np.logical_and.reduce([told[name][is_known] == now[name] for name in _FIELDS])
+        is_so = np.logical_and.reduce([fields[name][is_known] == now[name] for name in _FIELDS])
         return [
             (page, *_entry(entry).fields, int(entry["seen"]))
             for page, entry in zip(of_pages[is_known][is_so].tolist(), now[is_so], strict=True)
@@ -313,6 +313,6 @@ def _padded(keys: npt.NDArray[np.bytes_]) -> list[bytes]:
     return [each.ljust(KEYS_BYTES, b"\0") for each in keys.tolist()]
 
 
-def _entry(told: Any) -> Entry:
-    (keys,) = _padded(told["keys"].reshape(1))
-    return Entry(int(told["value"]), int(told["kind"]), int(told["host"]), keys)
+def _entry(row: Any) -> Entry:
+    (keys,) = _padded(row["keys"].reshape(1))
+    return Entry(int(row["value"]), int(row["kind"]), int(row["host"]), keys)

@@ -26,7 +26,7 @@ from dedup_filter.store.redis.connection import Address, Connection, closed_if_i
 from dedup_filter.store.redis.process import LEASE, read_meta, refuse
 from dedup_filter.store.redis.records import FORMAT, SharedRecords, pack_record
 from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
-from dedup_filter.store.redis.shared_log import OTHER_LOG, first_standing
+from dedup_filter.store.redis.shared_log import OTHER_LOG
 from dedup_filter.text.page_url import host_of
 
 _CHUNKS = 16
@@ -147,35 +147,16 @@ class SharedReader(SharedRecords):
         return self.connection.key(f"log:{number}")
 
 
-def release_lapsed(reader: SharedReader) -> int:
-    """Release the pending pages of processes whose lease is over; return their number."""
-    lapsed = reader.processes(alive=False)
-    pages = reader.owned(lapsed) & reader.in_flight()
-    for process in lapsed:
-        reader.connection.run("leave", process)
-    return len(pages)
-
-
 def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int]) -> None:
     """Delete pages, except pending ones."""
+    so_far, of_nobody = (reader.identity, log.end, log.last), ""
     for at in range(0, len(pages), _BATCH):
-        of_nobody = ""
-        reader.remove(_change(reader, log, "remove", of_nobody, *pages[at : at + _BATCH]))
-
-
-def trim(reader: SharedReader, log: LoggedPages) -> None:
-    """Delete the first chunks of the log that hold no current event."""
-    first = reader.connection.first_chunk()
-    _change(reader, log, "trim", first_standing(reader.connection, log, first)[0])
-
-
-def _change(reader: SharedReader, log: LoggedPages, function: str, *arguments: object) -> Any:
-    so_far = reader.identity, log.end, log.last
-    answer = reader.connection.run(function, *so_far, *arguments)
-    if answer == OTHER_LOG:
-        where = reader.connection
-        raise StoreError(f"{where}: a server has lost a part of it meanwhile; try again")
-    return answer
+        some = pages[at : at + _BATCH]
+        removed = reader.connection.run("remove", *so_far, of_nobody, *some)
+        if removed == OTHER_LOG:
+            where = reader.connection
+            raise StoreError(f"{where}: a server has lost a part of it meanwhile; try again")
+        reader.remove(removed)
 
 
 class SharedKeeper:
@@ -207,8 +188,8 @@ class SharedKeeper:
         Raises:
             StoreBusy: a process is running; its crawl must stay the latest one.
         """
-        told = crawl.number, crawl.name or "", crawl.started
-        number = self._connection.run("restore_crawl", *told)
+        about = crawl.number, crawl.name or "", crawl.started
+        number = self._connection.run("restore_crawl", *about)
         if not number:
             raise StoreBusy(
                 f"{self._connection}: crawlers are at work on it, and an export is put back "
@@ -235,8 +216,8 @@ class SharedKeeper:
             return None
         # A packed record has no field for the host: the host comes from the URL.
         record = record._replace(host=host_of(record.url))
-        told = *entry_of(record).fields, record.last_seen, record.outcome
-        self._batch.append((told, pack_record(record), life))
+        event = *entry_of(record).fields, record.last_seen, record.outcome
+        self._batch.append((event, pack_record(record), life))
         if len(self._batch) >= _BATCH:
             self._write()
         return _NOT_KNOWN_YET
@@ -249,7 +230,7 @@ class SharedKeeper:
     def _write(self) -> None:
         # The batch is never retried after a fault: it may have been added and its answer lost.
         batch, self._batch = self._batch, []
-        told = [each for of_page, *_ in batch for each in of_page]
+        events = [each for of_page, *_ in batch for each in of_page]
         length = self._reader.length() if batch else None
         while length is not None:
             names = map(self._connection.page_key, count(length + 1))
@@ -257,4 +238,4 @@ class SharedKeeper:
             self._connection.ask_all(
                 ("SET", name, packed, *life) for name, (_, packed, life) in sets
             )
-            length = self._connection.run("restore", length, *told)
+            length = self._connection.run("restore", length, *events)

@@ -185,8 +185,8 @@ class SharedLog:
         record = record._replace(**measures)
         process, where = self.process.name if held else "", self.records.for_script(number)
         packed = pack_record(record)
-        told = *entry_of(record).fields, packed, *where
-        if self.step("replace", process, number, *told):
+        changed = *entry_of(record).fields, packed, *where
+        if self.step("replace", process, number, *changed):
             if held:
                 self.held[number] = record
             elif not where[0]:
@@ -198,14 +198,14 @@ class SharedLog:
         If most of the log is outdated, the current events of the first chunk are appended again.
         """
         connection, replica = self.process.connection, self.replica
-        first, told = first_standing(connection, replica, connection.first_chunk())
-        while told and replica.end - first * CHUNK > 2 * len(replica) + _SPARE_EVENTS:
-            for at in range(0, len(told), MOST_AT_ONCE):
-                some = chain.from_iterable(told[at : at + MOST_AT_ONCE])
+        first, events = first_standing(connection, replica, connection.first_chunk())
+        while events and replica.end - first * CHUNK > 2 * len(replica) + _SPARE_EVENTS:
+            for at in range(0, len(events), MOST_AT_ONCE):
+                some = chain.from_iterable(events[at : at + MOST_AT_ONCE])
                 if not self.step("repeat_events", *some):
                     return
             self.sync()
-            first, told = first_standing(connection, replica, first + 1)
+            first, events = first_standing(connection, replica, first + 1)
         self.step("trim", first)
 
     def step(self, function: str, *arguments: object) -> Any:
@@ -251,8 +251,8 @@ def first_standing(
 
     The last chunk is not full, so it is not searched: if it is reached, no events are returned.
     """
-    told: list[tuple[Any, ...]] = []
-    while first < pages.end // CHUNK and not told:
-        told = pages.standing(connection.ask("GET", connection.key(f"log:{first}")) or b"")
-        first += not told
-    return first, told
+    events: list[tuple[Any, ...]] = []
+    while first < pages.end // CHUNK and not events:
+        events = pages.standing(connection.ask("GET", connection.key(f"log:{first}")) or b"")
+        first += not events
+    return first, events

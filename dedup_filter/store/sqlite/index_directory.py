@@ -1,8 +1,7 @@
-"""The folder of an index: its files, the lock of its writer, and the files of its tables.
+"""The folder of an index: its files, and the lock of its writer.
 
     pages.sqlite3 (-wal, -shm)   the records of all pages
-    tables/7/manifest.json       first line: checksum of the rest; then the list of arrays
-    tables/7/rows.bin            the bytes of one array, little-endian
+    tables/                      see `table_files`
     lock, owner.json             the writing process
 
 A folder that has other files and no pages.sqlite3 belongs to the user: it is left untouched.
@@ -10,44 +9,25 @@ A folder that has other files and no pages.sqlite3 belongs to the user: it is le
 Only one process writes to an index at a time. When the process dies, the system frees the lock.
 Only the lock decides; owner.json names the holder in the message to the next process, and an
 owner.json that a killed process left behind has no effect.
-
-Tables are named arrays and a note. Each save makes a new generation, a folder with the next number.
-Its manifest is written last, by renaming; then older generations are deleted. Only the newest
-generation with a manifest counts: the changes since an older generation may have been trimmed.
-Length and checksum ensure that arrays are loaded as they were saved, also after a power failure.
-Otherwise `UnusableTables` gives the reason for the log: tables can be made anew from the records.
-
-Cost: loading reads all bytes once, half a gigabyte in 0.02 s if the system has cached them; after
-that the system decides whether they stay in memory.
 """
 
 import json
 import os
-import shutil
 import socket
 import time
-from collections.abc import Mapping
 from contextlib import suppress
-from math import prod
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import xxhash
 from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
+from dedup_filter.store.sqlite.table_files import TableFiles
 
 _PAGES = "pages.sqlite3"
 _OURS = {
     *(f"{_PAGES}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
     *("tables", "lock", "owner.json"),
 }
-TABLES_FORMAT = 3
-_MANIFEST = "manifest.json"
-
-Array = npt.NDArray[Any]
 
 
 class IndexDirectory:
@@ -156,115 +136,3 @@ def _described(path: Path) -> str:
         return f"{who}{where} (pid {owner['pid']}, since {since})"
     except (OSError, ValueError, KeyError, TypeError):  # not written yet, or cut short
         return "another process"
-
-
-class UnusableTables(Exception):  # noqa: N818 - no fault: the tables are made anew
-    """The reason why tables cannot be used, as a message for the log."""
-
-    def __init__(self, reason: str, *, is_usual: bool = False) -> None:
-        super().__init__(reason)
-        self.is_usual = is_usual
-        """Whether the reason is no sign of damage: a crawl was killed before it wrote the tables,
-        or has other options than the crawl before."""
-
-
-class TableFiles:
-    """The generations of table files in a folder; `save` makes the folder if there is none."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def save(self, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
-        """Write a new generation and remove the older ones.
-
-        The names of arrays become names of files; `about` is plain JSON.
-
-        Raises:
-            StoreError: the files cannot be written; the older generation is still there.
-        """
-        older = self._generations()
-        generation = self._folder / str(max(older, default=0) + 1)
-        try:
-            generation.mkdir(parents=True)
-            described = {name: _write(generation, name, array) for name, array in arrays.items()}
-            manifest = {"format": TABLES_FORMAT, "arrays": described, "about": about}
-            body = json.dumps(manifest, sort_keys=True).encode()
-            fresh = generation / f"{_MANIFEST}.new"
-            fresh.write_bytes(_checksum(body).encode() + b"\n" + body)
-            fresh.replace(generation / _MANIFEST)
-        except OSError as error:
-            shutil.rmtree(generation, ignore_errors=True)
-            raise StoreError(
-                f"the tables in {self._folder} cannot be written: {error.strerror or error}; "
-                "look at the room and the rights there (without them opening takes longer)"
-            ) from error
-        for folder in older.values():
-            # On Windows mapped files cannot be deleted before the process that maps them ends.
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def load(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Return the newest generation: read-only arrays, and the note.
-
-        Raises:
-            UnusableTables: there is no generation, or its files differ from what was saved.
-        """
-        there = self._generations()
-        finished = [number for number in there if (there[number] / _MANIFEST).exists()]
-        if not finished:
-            raise UnusableTables("there are none", is_usual=True)
-        generation = there[max(finished)]
-        try:
-            manifest = _manifest(generation / _MANIFEST)
-            arrays = {
-                name: _read(generation / f"{name}.bin", **described)
-                for name, described in manifest["arrays"].items()
-            }
-            return arrays, manifest["about"]
-        except (OSError, ValueError) as error:
-            raise UnusableTables(str(error)) from error
-        except (KeyError, TypeError, AttributeError) as error:  # JSON, but not written by `save`
-            reason = f"their manifest is not what it should be ({error!r})"
-            raise UnusableTables(reason) from error
-
-    @property
-    def nbytes(self) -> int:
-        """Size on disk in bytes."""
-        return sum(path.stat().st_size for path in self._folder.glob("*/*"))
-
-    def _generations(self) -> dict[int, Path]:
-        with suppress(OSError):
-            there = (each for each in self._folder.iterdir() if each.name.isdecimal())
-            return {int(each.name): each for each in there}
-        return {}
-
-
-def _write(generation: Path, name: str, array: Array) -> dict[str, Any]:
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    content = little.reshape(-1).view(np.uint8).data
-    (generation / f"{name}.bin").write_bytes(content)
-    return {"dtype": little.dtype.str, "shape": array.shape, "checksum": _checksum(content)}
-
-
-def _manifest(path: Path) -> Any:
-    checksum, _, body = path.read_bytes().partition(b"\n")
-    if checksum != _checksum(body).encode():
-        raise ValueError(f"{path} is not as it was written")
-    manifest = json.loads(body)
-    if manifest["format"] != TABLES_FORMAT:
-        raise ValueError(f"they have format {manifest['format']}, not {TABLES_FORMAT}")
-    return manifest
-
-
-def _read(path: Path, dtype: str, shape: list[int], checksum: str) -> Array:
-    if path.stat().st_size != prod(shape) * np.dtype(dtype).itemsize:
-        raise ValueError(f"{path} has another length than when it was written")
-    if not path.stat().st_size:  # an empty file cannot be mapped
-        return np.empty(shape, dtype)
-    mapped = np.memmap(path, np.uint8, "r")
-    if _checksum(mapped.data) != checksum:
-        raise ValueError(f"{path} is not as it was written")
-    return mapped.view(dtype).reshape(shape)
-
-
-def _checksum(content: bytes | memoryview) -> str:
-    return xxhash.xxh3_64_hexdigest(content)

@@ -1,35 +1,31 @@
 """Look-ups of kept pages by fingerprint, digest and keys: an index that follows the database.
 
-    the database -> index           all entries, if there are no tables
-    tables, the database -> index   tables and all later changes, when the index is opened
-    the database -> index           all changes, before each look-up
-    index -> tables                 after many changes, and when the index is closed
+    all entries, or tables -> index    when the index is opened
+    changes of entries -> index        before each look-up
+    index -> tables                    when the index is closed
 
-Only kept pages have entries, and pages with too little text have no fingerprint. For each page
-whose entry was replaced or removed, the SQL table "superseded" has the earlier entry. Triggers of
-the schema write this SQL table, so no code that writes pages can omit it; rows that the tables on
-disk already include are trimmed.
+Only kept pages have entries, and pages with too little text have no fingerprint. `PageStore`
+collects the changes of entries in memory.
 
 With `scope` "host" fingerprints and digests are stored XOR a hash of their host's number: distances
 within a host do not change, and pages of other hosts are found only by chance.
 
-Tables on disk are derived from the database and always verified. Tables that are missing, damaged,
-outdated, or of another distance, scope or index are made anew, and the log says so: with a warning
-if there is a sign of damage. Tables are written when the index is closed, when they were made anew,
-and when the changes exceed half of the saved entries plus 50,000.
+Tables on disk have the entries of one state of the database. The database names their file only
+in that state: while a process writes to the index, and after it was killed, no file is named, and
+the index is made of all entries. It is also made so if tables are missing, damaged, or of another
+distance or scope; if they are damaged, the log has a warning.
 
 Keys of phrases are in a `PhraseTable`, whatever the scope.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
 0: one table, searched by bisection); the store compares the whole digest.
 
-Cost: with current tables in the system's cache, an index of 10 million pages opens in 0.06 s;
-making tables anew takes 3 s a million pages (`benchmarks/store.py --filter`).
+Cost: with tables in the system's cache, an index of 10 million pages opens in 0.06 s; without
+tables a million pages take 3 s (`benchmarks/store.py --filter`).
 """
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -41,9 +37,9 @@ from dedup_filter.hamming.hamming_index import HammingIndex, SealedArrays
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.model import Match
 from dedup_filter.store.phrase_table import PhraseTable
-from dedup_filter.store.sqlite.index_directory import Array, UnusableTables
 from dedup_filter.store.sqlite.page_reader import MASK, PageReader
-from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite.page_store import Entry, PageStore
+from dedup_filter.store.sqlite.table_files import Array, UnusableTables
 from dedup_filter.wording import counted
 
 logger = logging.getLogger(__name__)
@@ -53,38 +49,10 @@ _DIGESTS = "digest_"
 _PARTS = "run", "rows", "directory"
 """Prefixes of the names of each table's arrays: its fingerprints, their rows, its keys."""
 _EXPECTED = 1_000_000
-_LEAST_GROWTH = 50_000
-"""Fewest changes for which tables are written during a crawl: the next opening reads this many
-from the database in 0.1 s."""
-_LITTLE = 100
-"""When an index is closed, its tables are written if more than one entry in `_LITTLE` changed."""
 _AT_ONCE = 100_000
-_BULK = 1_000
-"""Number of entries from which on it is faster to add them together than one by one."""
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 _PHRASES = "phrases"
 """The name of the array of a `PhraseTable`."""
-
-_REVISION = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'superseded'"
-"""Number of entries of kept pages that were ever replaced or removed."""
-_BEFORE = """
-    SELECT page, fingerprint, host, digest, keys FROM superseded WHERE revision IN (
-        SELECT min(revision) FROM superseded WHERE revision > ? GROUP BY page
-    ) AND page <= ?
-"""
-_NOW = """
-    SELECT id, fingerprint, host, digest, keys FROM main.pages
-    WHERE is_kept AND id IN (SELECT page FROM superseded WHERE revision > ?) AND id <= ?
-"""
-# Read from a covering SQL index, which has no sketches. The revision is a column, because a second
-# statement for each page would cost as much again.
-_NEW = f"""
-    SELECT id, fingerprint, host, digest, keys, is_kept, ({_REVISION})
-    FROM main.pages {{}} WHERE id > ? ORDER BY id LIMIT ?
-"""  # noqa: S608
-
-_Row = tuple[int, int | None, int, bytes, bytes]
-"""Number, fingerprint (signed), number of the host, digest, and keys of the phrases of a page."""
 
 
 class PageIndex:
@@ -102,84 +70,55 @@ class PageIndex:
         self._digests = digests
         self._phrases = phrases
         self._by_host = by_host
-        self._last_page = self._revision = 0
-        """The last page, and the last row of "superseded", that the index includes."""
-        self._saved = len(digests)
-        """Number of pages in the tables on disk."""
-        self._changed = 0
-        """Number of pages added and removed since the tables on disk were saved."""
 
     @classmethod
     def opened(
         cls, store: PageStore, max_distance: int, layout: Layout | None = None, *, by_host: bool
     ) -> "PageIndex":
-        """Return an index of all entries of a store, from its tables if they can be used."""
-        if store.directory is not None:
-            try:
-                return cls.loaded(store, layout, max_distance=max_distance, by_host=by_host)
-            except UnusableTables as found:
-                reason = found
-        fingerprints = HammingIndex(max_distance, layout, max(_EXPECTED, len(store)))
-        made = cls(fingerprints, HammingIndex(0), PhraseTable(), by_host=by_host)
-        made.catch_up(store)
-        if store.directory is not None and len(made._digests):
-            logger.log(
-                logging.INFO if reason.is_usual else logging.WARNING,
-                "index %s: its tables are made anew from the record%s: %s",
+        """Return an index of all entries of a store, which follows the store from now on."""
+        store.changes = []
+        made = None
+        try:
+            made = cls.loaded(store, layout, max_distance=max_distance, by_host=by_host)
+        except UnusableTables as reason:
+            logger.warning(
+                "index %s: its tables are made anew from the record; nothing is lost: %s",
                 store.directory,
-                "; nothing is lost" if reason.is_usual else "",
                 reason,
             )
-            made.save(store)
+        if made is None:
+            store.tables = None
+            fingerprints = HammingIndex(max_distance, layout, max(_EXPECTED, len(store)))
+            made = cls(fingerprints, HammingIndex(0), PhraseTable(), by_host=by_host)
+            made.add_all(store)
         return made
 
     @classmethod
     def loaded(
         cls, reader: PageReader, layout: Layout | None = None, **wanted: object
-    ) -> "PageIndex":
-        """Load the tables of an index in a directory, and bring them up to date.
+    ) -> "PageIndex | None":
+        """Return an index of the tables on disk; None if there are none with all present entries.
 
         `wanted`: values that the note of the tables must have. `layout`: None accepts any layout.
 
         Raises:
-            UnusableTables: the tables are missing, damaged, outdated or for other options.
+            UnusableTables: the tables are damaged.
         """
-        assert reader.directory is not None
-        arrays, about = reader.directory.tables.load()
-        wanted["index"] = reader.noted("identity")
-        try:
-            is_other = layout not in (None, Layout.of(about["layout"]))
-            if is_other or {name: about[name] for name in wanted} != wanted:
-                reason = "they are for another distance, scope or layout, or another index"
-                raise UnusableTables(reason, is_usual=True)
-            fingerprints = HammingIndex.from_sealed(_from_tables(arrays, about), layout)
-            digests = HammingIndex.from_sealed(_from_tables(arrays, about["digests"], _DIGESTS))
-            phrases = PhraseTable(arrays[_PHRASES])
-            made = cls(fingerprints, digests, phrases, by_host=about["by_host"])
-            made._last_page, made._revision = about["last_page"], about["revision"]
-            if made._last_page > reader.last_page or made._revision > reader.value(_REVISION):
-                raise UnusableTables("they are newer than the record")
-            if made._revision < int(reader.noted("trimmed")):
-                raise UnusableTables("more has changed since than was noted", is_usual=True)
-            made.catch_up(reader)
-        except (ValueError, KeyError, TypeError) as error:
-            raise UnusableTables(f"they are not what the record says ({error})") from error
-        return made
-
-    @classmethod
-    def to_search(cls, reader: PageReader, max_distance: int) -> HammingIndex:
-        """Return a read-only index of the fingerprints of all kept pages, pending ones included.
-
-        If the tables are for this distance or a larger one, they are used; otherwise the index is
-        made in memory, at the cost given above.
-        """
-        with suppress(UnusableTables):
-            fingerprints = cls.loaded(reader, by_host=False)._fingerprints
-            if fingerprints.max_distance >= max_distance:
-                return fingerprints
-        fingerprints = HammingIndex(max_distance, expected=max(len(reader), 1))
-        cls(fingerprints, HammingIndex(0), PhraseTable(), by_host=False).catch_up(reader)
-        return fingerprints
+        if reader.directory is None or reader.tables is None:
+            return None
+        found = reader.directory.tables.load(reader.tables)
+        if found is None:
+            return None
+        arrays, about = found
+        is_other = layout not in (None, Layout.of(about["layout"]))
+        if is_other or {name: about[name] for name in wanted} != wanted:
+            return None
+        return cls(
+            HammingIndex.from_sealed(_from_tables(arrays, about), layout),
+            HammingIndex.from_sealed(_from_tables(arrays, about["digests"], _DIGESTS)),
+            PhraseTable(arrays[_PHRASES]),
+            by_host=about["by_host"],
+        )
 
     @property
     def nbytes(self) -> int:
@@ -201,68 +140,48 @@ class PageIndex:
         """Return the pages that share keys with texts, of any host: see `PhraseTable.sharing`."""
         return self._phrases.sharing(texts)
 
-    def follow(self, store: PageStore, *, is_last: bool = False) -> None:
-        """Apply all new changes of the database; write tables if enough has changed.
+    def follow(self, store: PageStore) -> None:
+        """Apply the changes of entries since the last call. Requires: no open transaction."""
+        changes, store.changes = store.changes or (), []
+        for is_added, entry in changes:
+            page, _, _, _, keys = entry
+            for index, value in self._values(entry):
+                if is_added:
+                    index.add_new(value, page)
+                else:
+                    index.remove(value, page)
+            if is_added:
+                self._phrases.add(keys, page)
+            else:
+                self._phrases.remove(keys, page)
 
-        `is_last`: the index is about to be closed. Requires: no open transaction. If the database
-        cannot be read, the index does not change.
-        """
-        self.catch_up(store)
-        enough = self._saved // _LITTLE if is_last else self._saved // 2 + _LEAST_GROWTH
-        if self._changed > enough:
-            self.save(store)
-
-    def catch_up(self, reader: PageReader) -> None:
-        """Apply all changes of the database since the last call."""
-        new = reader.rows(_NEW.format(reader.entries), (self._last_page, _AT_ONCE))
-        last_page, *_, revision = new[-1] if new else (self._last_page, *reader.rows(_REVISION)[0])
-        added, removed = [row[:5] for row in new if row[5]], []
-        if revision > self._revision:
-            known = self._revision, self._last_page
-            removed, added = reader.rows(_BEFORE, known), [*reader.rows(_NOW, known), *added]
-        for row in removed:
-            for index, value in self._values(row):
-                index.remove(value, row[0])
-            self._phrases.remove(row[4], row[0])
-        if len(added) < _BULK:
-            for row in added:
-                for index, value in self._values(row):
-                    index.add_new(value, row[0])
-                self._phrases.add(row[4], row[0])
-        else:
-            for index, values, pages in self._arrays(added):
-                index.add_many(values, pages)
-            self._phrases.add_many([row[4] for row in added], [row[0] for row in added])
-        self._last_page, self._revision = last_page, revision
-        self._changed += len(removed) + len(added)
-        if len(new) == _AT_ONCE:  # there may be more
-            self.catch_up(reader)
+    def add_all(self, reader: PageReader) -> None:
+        """Add all entries of an index. Requires: this index is empty."""
+        last = 0
+        while rows := reader.entries_after(last, _AT_ONCE):
+            last = rows[-1][0]
+            entries = [row[:5] for row in rows if row[5]]
+            if entries:
+                for index, values, pages in self._arrays(entries):
+                    index.add_many(values, pages)
+                numbers, _, _, _, keys = zip(*entries, strict=True)
+                self._phrases.add_many(keys, numbers)
 
     def save(self, store: PageStore) -> None:
-        """Write tables; if writing fails, the log says so, and the next opening takes longer.
+        """Write tables, unless the index is in memory or its tables have the present entries.
 
-        For a store in memory only the SQL table "superseded" is trimmed.
+        If writing fails, the log says so, and the next opening takes longer.
         """
+        if store.directory is None or store.tables is not None:
+            return
+        arrays, note = _to_tables(self._fingerprints)
+        digests, digest_note = _to_tables(self._digests, _DIGESTS)
+        phrases = {_PHRASES: self._phrases.sealed()}
+        about = note | {"digests": digest_note, "by_host": self._by_host}
         try:
-            if store.directory:
-                # The database first: after a power failure, newer tables would hold numbers that
-                # the database gives to other pages.
-                store.sync()
-                arrays, note = _to_tables(self._fingerprints)
-                digests, digest_note = _to_tables(self._digests, _DIGESTS)
-                about = note | {
-                    "digests": digest_note,
-                    "by_host": self._by_host,
-                    "index": store.noted("identity"),
-                    "last_page": self._last_page,
-                    "revision": self._revision,
-                }
-                phrases = {_PHRASES: self._phrases.sealed()}
-                store.directory.tables.save(arrays | digests | phrases, about)
-            store.trim(self._revision)
+            store.tables = store.directory.tables.save(arrays | digests | phrases, about)
         except StoreError as error:
             logger.warning("%s", error)
-        self._saved, self._changed = len(self._digests), 0
 
     def faults(self, reader: PageReader) -> list[str]:
         """Compare all entries with the database; return the differences. Cost: sorts them."""
@@ -273,7 +192,7 @@ class PageIndex:
         except AssertionError as fault:
             return [str(fault)]
         record = PageIndex(HammingIndex(0), HammingIndex(0), PhraseTable(), by_host=self._by_host)
-        record.catch_up(reader)
+        record.add_all(reader)
         faults = []
         for name, pairs, recorded in (
             ("entries", _pairs(self._fingerprints), _pairs(record._fingerprints)),
@@ -290,17 +209,17 @@ class PageIndex:
         """Return the XOR mask of a host's entries."""
         return host_mask(host) if self._by_host else 0
 
-    def _values(self, row: _Row) -> list[tuple[HammingIndex, int]]:
-        _, fingerprint, host, digest, _ = row
+    def _values(self, entry: Entry) -> list[tuple[HammingIndex, int]]:
+        _, fingerprint, host, digest, _ = entry
         mask = self._mask(host)
         of_digest = self._digests, _head(digest) ^ mask
         if fingerprint is None:
             return [of_digest]
         return [(self._fingerprints, fingerprint & MASK ^ mask), of_digest]
 
-    def _arrays(self, rows: list[_Row]) -> Iterator[tuple[HammingIndex, Array, Array]]:
-        """Yield values and pages of many rows for each index, as `_values` does for one row."""
-        numbers, fingerprints, hosts, digests, _ = zip(*rows, strict=True)
+    def _arrays(self, entries: list[Entry]) -> Iterator[tuple[HammingIndex, Array, Array]]:
+        """Yield values and pages of many entries for each index, as `_values` does for one."""
+        numbers, fingerprints, hosts, digests, _ = zip(*entries, strict=True)
         pages, masks = np.array(numbers), np.uint64(0)
         if self._by_host:
             masks = host_masks(np.array(hosts))

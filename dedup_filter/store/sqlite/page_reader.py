@@ -15,7 +15,7 @@ import json
 import sqlite3
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.resources import files
@@ -32,7 +32,8 @@ from dedup_filter.text.page_url import canonical, url_key
 
 Self = TypeVar("Self", bound="PageReader")
 
-FORMAT = 8
+FORMAT = 9
+TABLES = "tables"
 APPLICATION = 0x44454455
 """SQLite's application id of an index: "DEDU"."""
 _CACHE_KIB = 65_536
@@ -113,7 +114,7 @@ class PageReader:
     ) -> None:
         self.directory = directory
         """None: the index is in memory."""
-        self.entries = "" if directory is None else "INDEXED BY page_entry"
+        self.by_entry = "" if directory is None else "INDEXED BY page_entry"
         """SQL clause to read the entries of pages without their sketches."""
         try:
             self.connection = sqlite3.connect(
@@ -128,6 +129,8 @@ class PageReader:
             if scheme is not None and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
                 self._make(scheme)
             self._require_format()
+            self.tables: str | None = self.noted(TABLES)
+            """The name of the file of tables with the present entries; None: there is none."""
         except BaseException:
             self.connection.close()
             raise
@@ -190,12 +193,27 @@ class PageReader:
         """Return the record of a page. Raises KeyError: there is no such page."""
         return _record(self._first(f"{_RECORD} WHERE id = ?", page))
 
-    def records(self, after: int = 0) -> Iterator[PageRecord]:
-        """Yield the records with numbers above `after`, in the order of their numbers."""
-        sql = f"{_RECORD} WHERE id > ? ORDER BY id LIMIT {_CHUNK}"
-        while rows := self.rows(sql, (after,)):
+    def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:
+        """Yield the records of all pages by ascending number; or of some pages, in their order.
+
+        Pages that are gone are left out.
+        """
+        for page in () if pages is None else pages:
+            with suppress(KeyError):
+                yield self.record(page)
+        sql, last = f"{_RECORD} WHERE id > ? ORDER BY id LIMIT {_CHUNK}", 0
+        while pages is None and (rows := self.rows(sql, (last,))):
             yield from map(_record, rows)
-            after = rows[-1][0]
+            last = rows[-1][0]
+
+    def entries_after(self, page: int, most: int) -> list[tuple[Any, ...]]:
+        """Return the entries of up to `most` pages after one, pending pages too.
+
+        An entry is number, signed fingerprint, number of the host, digest, keys, and is_kept.
+        """
+        sql = f"""SELECT id, fingerprint, host, digest, keys, is_kept
+            FROM main.pages {self.by_entry} WHERE id > ? ORDER BY id LIMIT ?"""  # noqa: S608
+        return self.rows(sql, (page, most))
 
     def text(self, page: int) -> str | None:
         """Return the stored text of a page, None if no text was stored.
@@ -239,7 +257,7 @@ class PageReader:
         return self.value("SELECT seq FROM sqlite_sequence WHERE name = 'pages'") or 0
 
     def noted(self, key: str) -> Any:
-        """Return a value of the index's metadata: "scheme", "trimmed", "identity"."""
+        """Return a value of the metadata, None if there is none: see `meta` in `schema.sql`."""
         return self.value("SELECT value FROM meta WHERE key = ?", (key,))
 
     @property
@@ -294,10 +312,10 @@ class PageReader:
         raise KeyError(page)
 
     def _make(self, scheme: Scheme) -> None:
-        noted = {"scheme": scheme.to_json(), "trimmed": "0", "identity": token_hex(8)}
+        meta = {"scheme": scheme.to_json(), "identity": token_hex(8)}
         with self.guarded() as connection:
             connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.execute("COMMIT")
@@ -315,8 +333,9 @@ class PageReader:
             )
         if found < FORMAT:
             raise ConfigError(
-                f"{self} has format {found}, of a version of dedup-filter before its first "
-                f"release, and this one reads format {FORMAT}: choose another folder"
+                f"{self} has format {found}, of an older version of dedup-filter, and this one "
+                f"reads format {FORMAT}: go on with that version, or choose another folder and "
+                "fill it with `dedup-filter index import` from the feeds of earlier crawls"
             )
 
     def _roll_back(self) -> None:
@@ -347,20 +366,13 @@ class Snapshot(PageReader):
         super().__init__(uri, directory, *pragmas)
         with self.guarded() as connection:
             connection.executescript(_SNAPSHOT)
+        self.tables = self.noted(TABLES)
 
     def url_of_original(self, record: PageRecord) -> str | None:
         """Return the URL of a page's original; None if there is none, or if it is gone."""
         sql = "SELECT CAST(url AS TEXT) FROM pages WHERE id = ?"
         url: str | None = self.value(sql, (record.original,))
         return url
-
-    def entries_after(
-        self, page: int, most: int
-    ) -> list[tuple[int, int, int | None, bytes, bytes]]:
-        """Return number, is_kept, signed fingerprint, digest and keys of the pages after one."""
-        sql = f"""SELECT id, is_kept, fingerprint, digest, keys FROM main.pages {self.entries}
-            WHERE id > ? AND id NOT IN (SELECT id FROM temp.gone) ORDER BY id LIMIT ?"""  # noqa: S608
-        return self.rows(sql, (page, most))
 
     def repeats(self) -> list[tuple[int, int, int]]:
         """Return number, number of the original, and distance of each dropped page.
@@ -372,7 +384,7 @@ class Snapshot(PageReader):
             WHERE NOT is_kept AND original IN (SELECT id FROM pages) ORDER BY id"""
         )
 
-    def kept_at_url(self, url: str) -> list[int]:
+    def at_url(self, url: str) -> list[int]:
         """Return the kept pages at a URL in any spelling, the earliest first.
 
         Cost: scans an entry of each page, 0.1 s for a million.
@@ -385,14 +397,9 @@ class Snapshot(PageReader):
 
     def _at_url(self, url: str, *, is_kept: bool) -> list[int]:
         sql = f"""SELECT id FROM pages WHERE is_kept = ? AND id IN (
-            SELECT id FROM main.pages {self.entries} WHERE url_key = ?) ORDER BY id"""  # noqa: S608
+            SELECT id FROM main.pages {self.by_entry} WHERE url_key = ?) ORDER BY id"""  # noqa: S608
         found = self.rows(sql, (is_kept, signed(url_key(url))))
         return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
-
-    def without_text(self) -> int:
-        """Count the pages without a stored text."""
-        sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM texts)"
-        return int(self.value(sql))
 
     def without_form(self) -> int:
         """Count the pages without a stored form."""
@@ -415,6 +422,24 @@ def _record(row: Sequence[Any]) -> PageRecord:
 
 def _unsigned(bits: int | None) -> int | None:
     return None if bits is None else bits & MASK
+
+
+def add_hamming_distance(connection: sqlite3.Connection) -> None:
+    """Let statements on an SQLite connection call `hamming_distance(a, b)`, 0 to 64 bits.
+
+    The arguments are signed fingerprints, as in the view `judged_pages`; NULL gives NULL. Cost: 2
+    us a call.
+
+    >>> connection = sqlite3.connect(":memory:")
+    >>> add_hamming_distance(connection)
+    >>> connection.execute("SELECT hamming_distance(-1, 7), hamming_distance(NULL, 7)").fetchone()
+    (61, None)
+    """
+    connection.create_function("hamming_distance", 2, _distance, deterministic=True)
+
+
+def _distance(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else ((a ^ b) & MASK).bit_count()
 
 
 def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:

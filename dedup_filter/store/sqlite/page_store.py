@@ -16,7 +16,7 @@ depend only on earlier statements.
 
 Write-ahead log: readers see the last commit while the writer writes, and a killed writer leaves a
 consistent file. SQLite does not wait for the disk ("synchronous = NORMAL"): after a power failure
-the last groups may be lost, but the file is consistent. `sync` waits.
+the last groups may be lost, but the file is consistent.
 
 A page seen again in a later crawl ("revisit") is pending as a page of its own. Its commit moves its
 measures into the record of the revisited page, whose number stays. Its release does not change the
@@ -27,6 +27,7 @@ Page numbers are given in order, from 1, and never reused. One thread at a time.
 """
 
 import json
+import logging
 import sqlite3
 import weakref
 import zlib
@@ -36,14 +37,15 @@ from pathlib import Path
 from time import time as now
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dedup_filter.errors import StoreError
 from dedup_filter.model import Fate
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.sqlite.index_directory import IndexDirectory, OwnerLock
 from dedup_filter.store.sqlite.page_reader import (
     COLUMNS,
-    FORMAT,
     HOST,
     MASK,
+    TABLES,
     PageReader,
     as_column,
     signed,
@@ -53,6 +55,8 @@ from dedup_filter.text.page_url import canonical, url_key
 
 if TYPE_CHECKING:
     from dedup_filter.frames.host_frames import ChangedHost
+
+logger = logging.getLogger(__name__)
 
 BOOKMARK = "bookmark"
 _FULL_GROUP = 200
@@ -71,6 +75,11 @@ _INSERT = f"INSERT INTO pages ({COLUMNS}, is_kept, url_key) VALUES ({_PLACES}, ?
 _UPDATE = f"UPDATE pages SET ({COLUMNS}) = ({_PLACES}) WHERE id = ?"  # noqa: S608
 _STORED = f"""SELECT id, {HOST}, crawl, url_key, digest, fingerprint, CAST(h1 AS TEXT),
     CAST(title AS TEXT), sketch FROM pages"""  # noqa: S608
+
+
+Entry = tuple[int, int | None, int, bytes, bytes]
+"""Number, fingerprint (signed), number of the host, digest, and keys of the phrases of a page."""
+_ENTRY = "SELECT id, fingerprint, host, digest, keys FROM pages WHERE id = ? AND is_kept"
 
 
 class Stored(NamedTuple):
@@ -115,6 +124,9 @@ class PageStore(PageReader):
         """Hosts and sites whose frames were deleted; the owner reads and clears this list."""
         self.changed_frames: dict[str, ChangedHost] = {}
         """Name -> host or site whose frame is to be written with the group."""
+        self.changes: list[tuple[bool, Entry]] | None = None
+        """Entries of kept pages that were added (True) or removed, in this order; the owner of an
+        index reads and clears this list. None: no index follows this store."""
         self.bookmark: Callable[[], str] | None = None
         """Returns the value stored as `BOOKMARK` by each commit; if it raises, the commit fails."""
         super().__init__(uri, directory, *pragmas, scheme=scheme)
@@ -156,11 +168,8 @@ class PageStore(PageReader):
             )
             undo.callback(store.connection.close)
             scheme.require(store.scheme, str(files))
-            with store.transaction():
-                # Without INDEXED BY, SQLite scans all pages in the order of their numbers.
-                pending = "FROM pages INDEXED BY page_pending WHERE is_pending ORDER BY id"
-                for (page,) in store.rows(f"SELECT id {pending}"):
-                    store.release(page)
+            store.write("DELETE FROM meta WHERE key = ?", (TABLES,))
+            store.release_pending()
             store.flush()
             store._lock = lock
             undo.pop_all()
@@ -203,12 +212,15 @@ class PageStore(PageReader):
         if len(self._group) >= _FULL_GROUP:
             self.flush()
         self._begin()
-        before, self._is_writing = len(self._group), True
-        gone, hosts_gone = len(self.gone), len(self.hosts_gone)
+        self._is_writing = True
+        undone: list[list[Any]] = [self._group, self.gone, self.hosts_gone]
+        undone += [] if self.changes is None else [self.changes]
+        lengths = [*map(len, undone)]
         try:
             yield
         except BaseException:
-            del self._group[before:], self.gone[gone:], self.hosts_gone[hosts_gone:]
+            for each, length in zip(undone, lengths, strict=True):
+                del each[length:]
             self._hosts.clear()
             self._roll_back()
             raise
@@ -225,8 +237,8 @@ class PageStore(PageReader):
             if self._group or self.changed_frames:
                 self._begin()
                 if self.bookmark is not None:
-                    noted = BOOKMARK, self.bookmark()
-                    connection.execute("REPLACE INTO meta VALUES (?, ?)", noted)
+                    row = BOOKMARK, self.bookmark()
+                    connection.execute("REPLACE INTO meta VALUES (?, ?)", row)
                 for host, (counted, packed) in self.changed_frames.items():
                     for statement in _frame_written(host, counted, packed()):
                         connection.execute(*statement)
@@ -234,21 +246,6 @@ class PageStore(PageReader):
                 connection.execute("COMMIT")
         self._group.clear()
         self.changed_frames.clear()
-
-    def sync(self) -> None:
-        """Flush, and wait until everything is on disk: it outlives a power failure.
-
-        A commit with "synchronous = FULL" waits until the write-ahead log is on disk, with all
-        earlier commits in it. Unlike a checkpoint, it does not wait for processes that read.
-        """
-        self.flush()
-        self.rows("PRAGMA synchronous = FULL")
-        try:
-            # SQLite skips a commit without writes, so the same number is written again.
-            self.write(f"PRAGMA user_version = {FORMAT}")
-            self.flush()
-        finally:
-            self.rows("PRAGMA synchronous = NORMAL")
 
     def host(self, name: str) -> int:
         """Return the number of a host; a new host gets a number."""
@@ -273,7 +270,7 @@ class PageStore(PageReader):
 
         Cost: scans an entry of each page, 0.1 s for a million.
         """
-        sql = f"SELECT id FROM pages {self.entries} WHERE url_key = ? ORDER BY id"  # noqa: S608
+        sql = f"SELECT id FROM pages {self.by_entry} WHERE url_key = ? ORDER BY id"  # noqa: S608
         found = self.rows(sql, (signed(url_key(url)),))
         return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
 
@@ -286,13 +283,13 @@ class PageStore(PageReader):
             return []
         # One statement for each power of two: with one for each count, SQLite would prepare most.
         places = 1 << (len(pages) - 1).bit_length()
-        asked = [*pages, *[pages[-1]] * (places - len(pages))]
-        rows = self.rows(f"{_STORED} WHERE id IN ({', '.join('?' * places)})", asked)
+        padded = [*pages, *[pages[-1]] * (places - len(pages))]
+        rows = self.rows(f"{_STORED} WHERE id IN ({', '.join('?' * places)})", padded)
         found = {}
         for page, host, crawl, key, digest, value, h1, title, sketch in rows:
             near = None if value is None else value & MASK
-            told = page, crawl, key & MASK, digest, near
-            found[page] = Stored(host, sketch, Headline(h1, title), *told)
+            rest = page, crawl, key & MASK, digest, near
+            found[page] = Stored(host, sketch, Headline(h1, title), *rest)
         return [found[page] for page in pages]
 
     def index_urls(self, *, is_wanted: bool) -> None:
@@ -352,8 +349,11 @@ class PageStore(PageReader):
         """
         is_kept = record.is_kept
         with self.transaction():
-            values = (*self._row(record), is_kept, signed(url_key(record.url)))
-            page = self.write(_INSERT, values)
+            row = self._row(record)
+            page = self.write(_INSERT, (*row, is_kept, signed(url_key(record.url))))
+            if is_kept:
+                _, _, host, digest, fingerprint, *_, keys = row
+                self._changed([(True, (page, fingerprint, host, digest, keys))])
             # A trigger would make recording a page a third slower.
             self.write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
             if text is not None:
@@ -385,6 +385,14 @@ class PageStore(PageReader):
             repeats = [repeat for (repeat,) in self.rows(sql, (page,))]
             self.delete([page, *repeats])
 
+    def release_pending(self) -> None:
+        """Forget all pending pages and their duplicates."""
+        with self.transaction():
+            # Without INDEXED BY, SQLite scans all pages in the order of their numbers.
+            pending = "FROM pages INDEXED BY page_pending WHERE is_pending ORDER BY id"
+            for (page,) in self.rows(f"SELECT id {pending}"):
+                self.release(page)
+
     def replace(self, page: int, measures: Mapping[str, Any], text: str | None = None) -> None:
         """Replace the measures of a page, and its text if one is stored.
 
@@ -400,7 +408,7 @@ class PageStore(PageReader):
         """Delete pages with their texts and forms; ignore pages that are gone."""
         with self.transaction():
             for page in pages:
-                self.write("DELETE FROM pages WHERE id = ?", (page,))
+                self._delete(page)
                 self._revisited.pop(page, None)
                 self.gone.append(page)
 
@@ -463,24 +471,12 @@ class PageStore(PageReader):
         """
         return self.insert(record._replace(page=max(record.page, self.last_page + 1)), text, form)
 
-    def trim(self, revision: int) -> None:
-        """Delete superseded entries up to a revision, which the tables on disk include."""
-        with self.transaction():
-            self.write("DELETE FROM superseded WHERE revision <= ?", (revision,))
-            self.write("UPDATE meta SET value = ? WHERE key = 'trimmed'", (str(revision),))
-
-    def vacuum(self) -> None:
-        """Rewrite the file without the free room that deleted pages have left.
-
-        Cost: reads and writes everything; needs as much disk space again while it runs.
-        """
-        self.flush()
-        with self.guarded() as connection:
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
     def close(self) -> None:
         """Flush and close the file; a second call does nothing.
+
+        If more than half of the file is free, it is rewritten without its free room: the cost is in
+        proportion to the pages that were deleted, 2 s for 100 MB that stay. Meanwhile this needs at
+        most the size of the file again; without that room on disk the file stays as it is.
 
         Raises:
             StoreError: the last group could not be written, and is lost.
@@ -489,7 +485,11 @@ class PageStore(PageReader):
             return
         self._is_closed = True
         try:
+            if self.tables is not None:
+                self.write("REPLACE INTO meta VALUES (?, ?)", (TABLES, self.tables))
             self.flush()
+            if self.directory is not None:
+                self._vacuum()
         finally:
             super().close()
             if self._lock:
@@ -526,13 +526,41 @@ class PageStore(PageReader):
         self.write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
         self.write("DELETE FROM forms WHERE page = ?", (page,))
         self.write("UPDATE forms SET page = ? WHERE page = ?", (page, newer))
-        self.write("DELETE FROM pages WHERE id = ?", (newer,))
+        self._delete(newer)
         self._revisited[newer] = page
         if len(self._revisited) > _MOST_REVISITED:
             del self._revisited[next(iter(self._revisited))]
 
     def _write(self, record: PageRecord) -> None:
+        before = self._entries(record.page)
         self.write(_UPDATE, (*self._row(record), record.page))
+        after = self._entries(record.page)
+        if before != after:
+            self._changed([(False, each) for each in before] + [(True, each) for each in after])
+
+    def _delete(self, page: int) -> None:
+        self._changed([(False, each) for each in self._entries(page)])
+        self.write("DELETE FROM pages WHERE id = ?", (page,))
+
+    def _entries(self, page: int) -> list[Entry]:
+        """Return the entry of a kept page; empty for any other."""
+        return self.rows(_ENTRY, (page,))
+
+    def _changed(self, changes: list[tuple[bool, Entry]]) -> None:
+        """Record changes of entries; the tables no longer have the present entries."""
+        if changes:
+            self.tables = None
+        if self.changes is not None:
+            self.changes += changes
+
+    def _vacuum(self) -> None:
+        if 2 * self.value("PRAGMA freelist_count") <= self.value("PRAGMA page_count"):
+            return
+        try:
+            self.rows("VACUUM")
+            self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        except StoreError as error:
+            logger.warning("the free room in the file was not given back: %s", error)
 
     def _row(self, record: PageRecord) -> tuple[Any, ...]:
         """Return a record as a row of `COLUMNS`."""

@@ -1,9 +1,11 @@
--- Format 8 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- Format 9 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
 -- SQLite 3.24 or newer. Times are Unix seconds.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
-    value TEXT NOT NULL              -- scheme: JSON; trimmed: a revision; identity;
+    value TEXT NOT NULL              -- scheme: JSON; identity: unique; tables: name of the file
+                                     -- of tables with the entries of all kept pages, missing
+                                     -- while a process writes and after it was killed;
                                      -- bookmark: set by the program that fills the index
 ) WITHOUT ROWID;
 
@@ -75,32 +77,11 @@ CREATE TABLE counts (
 );
 INSERT INTO counts VALUES (0, 0), (1, 0);
 
--- Earlier entries of pages whose entries changed: tables saved before the revision hold them.
-CREATE TABLE superseded (
-    revision    INTEGER PRIMARY KEY AUTOINCREMENT,
-    page        INTEGER NOT NULL,
-    fingerprint INTEGER,             -- NULL: tables of fingerprints do not have the page
-    host        INTEGER NOT NULL,
-    digest      BLOB,
-    keys        BLOB
-);
-
 CREATE TRIGGER page_deleted AFTER DELETE ON pages BEGIN
     UPDATE counts SET pages = pages - 1 WHERE is_kept = OLD.is_kept;
-    INSERT INTO superseded (page, fingerprint, host, digest, keys)
-        SELECT OLD.id, OLD.fingerprint, OLD.host, OLD.digest, OLD.keys WHERE OLD.is_kept;
     DELETE FROM texts WHERE page = OLD.id;
     DELETE FROM forms WHERE page = OLD.id;
     DELETE FROM provisional_pages WHERE page = OLD.id;
-END;
-
-CREATE TRIGGER page_replaced AFTER UPDATE OF fingerprint, digest, keys ON pages
-    WHEN OLD.is_kept
-        AND (OLD.fingerprint IS NOT NEW.fingerprint OR OLD.digest IS NOT NEW.digest
-            OR OLD.keys IS NOT NEW.keys)
-BEGIN
-    INSERT INTO superseded (page, fingerprint, host, digest, keys)
-        VALUES (OLD.id, OLD.fingerprint, OLD.host, OLD.digest, OLD.keys);
 END;
 
 -- The frame of each host or site: the counted blocks of its pages.
@@ -118,3 +99,31 @@ CREATE TABLE provisional_pages (
     form BLOB NOT NULL               -- the parsed page; last, because it is large
 );
 CREATE INDEX provisional_host ON provisional_pages (host);
+
+-- For people and their programs: each judged page with its verdict (docs/sql.md). Pages that are
+-- pending are left out.
+CREATE VIEW judged_pages AS
+SELECT
+    pages.id AS page,
+    CAST(pages.url AS TEXT) AS url,
+    CAST(hosts.name AS TEXT) AS host,
+    pages.outcome,
+    pages.reason,
+    pages.original AS original_page,
+    CAST(originals.url AS TEXT) AS original,   -- NULL: none, or it is deleted by now
+    pages.distance,
+    pages.similarity,
+    pages.language,
+    pages.words,
+    strftime('%Y-%m-%dT%H:%M:%SZ', pages.first_seen, 'unixepoch') AS first_seen,
+    strftime('%Y-%m-%dT%H:%M:%SZ', pages.last_seen, 'unixepoch') AS last_seen,
+    pages.first_crawl,
+    pages.crawl,
+    pages.fingerprint,
+    pages.digest,
+    CAST(pages.h1 AS TEXT) AS h1,
+    CAST(pages.title AS TEXT) AS title
+FROM pages
+    JOIN hosts ON hosts.id = pages.host
+    LEFT JOIN pages AS originals ON originals.id = pages.original
+WHERE NOT pages.is_pending;

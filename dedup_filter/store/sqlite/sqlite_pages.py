@@ -170,11 +170,12 @@ class SqlitePages:
         return len(pages)
 
     def close(self) -> None:
-        """Write all records and tables, and close the store."""
+        """Release pending pages, write tables, and close the store."""
         try:
             self.store.end_crawl(int(now()))
-            self.store.flush()
-            self._index.follow(self.store, is_last=True)
+            self.store.release_pending()
+            self._index.follow(self.store)
+            self._index.save(self.store)
         finally:
             self.store.close()
 

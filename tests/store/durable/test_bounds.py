@@ -1,5 +1,6 @@
 """How many pages are kept, for how long, and with which they are compared."""
 
+import numpy as np
 import pytest
 from made_profiles import said_profile
 from made_text import prose
@@ -183,7 +184,10 @@ class TestScopeOfAHost:
     def test_pages_that_another_host_s_mask_brings_near_are_not_compared(
         self, place, article, monkeypatch
     ):
-        monkeypatch.setattr("dedup_filter.store.sqlite.page_index.host_mask", lambda host: 0)
+        for module in ("sqlite.page_index", "redis.replica"):
+            where = f"dedup_filter.store.{module}"
+            monkeypatch.setattr(f"{where}.host_mask", lambda host: 0)
+            monkeypatch.setattr(f"{where}.host_masks", lambda hosts: hosts.astype(np.uint64) * 0)
         monkeypatch.setattr("dedup_filter.store.redis.replica.hash_of_host", lambda host: 7)
         with place.open(scope="host", min_similarity=None) as pages:
             see(pages, [1], article, "a.example")

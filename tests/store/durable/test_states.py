@@ -105,8 +105,7 @@ class DirectoryMachine(RuleBasedStateMachine):
     def start(self, at_once):
         self.folder = Path(tempfile.mkdtemp())
         self.patch = pytest.MonkeyPatch()
-        for name in ("_BULK", "_AT_ONCE"):  # the index follows in several steps, or in one
-            self.patch.setattr(f"dedup_filter.store.sqlite.page_index.{name}", at_once)
+        self.patch.setattr("dedup_filter.store.sqlite.page_index._AT_ONCE", at_once)
         self.patch.setattr("dedup_filter.judging.profile", said_profile)
         self.oracle = Oracle()
         self.crawls = {}

@@ -1,156 +1,156 @@
 """Tables on disk are derived: whatever becomes of them, verdicts are the same."""
 
 import logging
-import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
+from command_line import run
 from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.store.sqlite import page_index
-from dedup_filter.store.sqlite.index_directory import TableFiles
+from dedup_filter.store.sqlite.page_index import PageIndex
+from dedup_filter.store.sqlite.page_reader import PageReader
 
 
 @pytest.fixture
 def folder(tmp_path, article):
-    """An index of two crawls, with tables of 60 pages and a record of 90."""
+    """An index of 60 pages that was closed."""
     path = tmp_path / "index"
     with NearDuplicateFilter.open(path, crawl="news") as pages:
         for number in range(60):
             pages.see(f"http://a.example/{number}", text=article(number))
-    pages = NearDuplicateFilter.open(path, crawl="news")
-    for number in range(60, 90):
-        pages.see(f"http://a.example/{number}", text=article(number))
-    pages.forget("http://a.example/5")
-    pages.flush()
-    kill(pages._kept.store)
+        pages.forget("http://a.example/5")
     return path
 
 
-@pytest.fixture(autouse=True)
-def _info_too(caplog):
-    caplog.set_level(logging.INFO, "dedup_filter")
+@pytest.fixture
+def are_used(monkeypatch):
+    """For each opening, whether tables were used."""
+    used, load = [], PageIndex.loaded
+
+    def noted(*arguments, **options):
+        found = load(*arguments, **options)
+        used.append(found is not None)
+        return found
+
+    monkeypatch.setattr(PageIndex, "loaded", noted)
+    return used
 
 
-def verdicts(folder, article):
+def verdicts(folder, article, **options):
     """Verdicts on likes of all pages; afterwards the index is as it was."""
     found = []
-    with NearDuplicateFilter.open(folder, crawl="news") as pages:
-        pages.check()
-        for number in range(0, 95, 3):
+    with NearDuplicateFilter.open(folder, crawl="news", **options) as pages:
+        pages._kept.store.check()
+        for number in range(0, 65, 3):
             for edits in (0, 1):
-                claimed = pages.claim("http://b.example/", text=article(number, edits=edits))
+                claimed = pages.claim("http://a.example/", text=article(number, edits=edits))
                 of_it = (claimed.original, claimed.distance, claimed.candidates)
                 found.append((claimed.outcome, *of_it))
                 pages.release(claimed)
+        kill(pages._kept.store)
+        pages._is_closed = True
     return found
 
 
-def log_of(caplog):
-    """What is said of tables, each after its level."""
-    said = [f"{record.levelname}: {record.getMessage()}" for record in caplog.records]
-    return [line for line in said if "tables" in line]
+def named(folder):
+    """The name of the file of tables in the database, and the files that are there."""
+    with PageReader.open_to_read(folder) as reader:
+        return reader.tables, [path.name for path in (folder / "tables").iterdir()]
 
 
-def test_that_are_older_are_brought_up_to_date(folder, article, caplog):
-    expected = verdicts(folder, article)
-    assert log_of(caplog) == [], "the old ones were used"
-    written = sorted((folder / "tables").rglob("*"))
-    with NearDuplicateFilter.open(folder, crawl="news"):
-        pass
-    assert sorted((folder / "tables").rglob("*")) == written, "not for a few pages of many"
-    shutil.rmtree(folder / "tables")
-    assert verdicts(folder, article) == expected
-
-
-def without_digests(folder):
-    """Make the tables those of a version that knew none."""
-    files = TableFiles(folder / "tables")
-    arrays, about = files.load()
-    arrays = {n: np.array(a) for n, a in arrays.items() if not n.startswith("digest_")}
-    files.save(arrays, {name: note for name, note in about.items() if name != "digests"})
-
-
-def of_another_index(folder):
-    other = folder.parent / "other"
-    with NearDuplicateFilter.open(other) as pages:
-        for number in range(60):
-            pages.see(
-                f"http://a.example/{number}", text=" ".join(f"w{number}x{n}" for n in range(60))
-            )
-    shutil.rmtree(folder / "tables")
-    shutil.copytree(other / "tables", folder / "tables")
-
-
-def newer_than_the_record(folder):
-    """As after a power failure, or when an older copy of the record was put back."""
-    old = (folder / "pages.sqlite3").read_bytes()
-    with NearDuplicateFilter.open(folder, crawl="news") as pages:
-        for number in range(30):
-            pages.see(f"http://c.example/{number}", text=f"line {number}")
-    (folder / "pages.sqlite3").write_bytes(old)
-
-
-@pytest.mark.parametrize(
-    ("change", "level", "reason"),
-    [
-        (lambda folder: shutil.rmtree(folder / "tables"), "INFO", "; nothing is lost: there are"),
-        (of_another_index, "INFO", "another index"),
-        (without_digests, "WARNING", "they are not what the record says ('digests')"),
-        (newer_than_the_record, "WARNING", "newer than the record"),
-    ],
-)
-def test_that_do_not_fit_are_told_of_once(folder, article, caplog, change, level, reason):
+def test_are_used_after_a_clean_close_and_not_after_a_kill(folder, article, are_used):
+    name, files = named(folder)
+    assert [name] == files
     expected = verdicts(folder, article)
     assert {outcome for outcome, *_ in expected} == {"exact", "near", "new"}
-    change(folder)
-    caplog.clear()
-    for _ in range(2):
-        assert verdicts(folder, article) == expected
-    (line,) = log_of(caplog)
-    assert line.startswith(f"{level}: index {folder}: its tables are made anew from the record")
-    assert reason in line
+    assert named(folder) == (None, files)
+    assert verdicts(folder, article) == expected
+    NearDuplicateFilter.open(folder).close()
+    assert verdicts(folder, article) == expected
+    assert are_used == [True, False, False, True]
+
+
+def test_stay_as_they_are_if_nothing_was_changed(folder):
+    before = named(folder)
+    with NearDuplicateFilter.open(folder) as pages:
+        pages.release(pages.claim("http://a.example/", text=""))
+    assert named(folder) == before
+
+
+def test_pages_that_are_pending_at_the_close_are_not_in_them(folder, article, are_used):
+    with NearDuplicateFilter.open(folder) as pages:
+        pages.claim("http://a.example/pending", text=article(99))
+    with NearDuplicateFilter.open(folder) as pages:
+        assert pages.see("http://a.example/100", text=article(99)).outcome == "new"
+        pages.check()
+    assert are_used == [True, True]
+
+
+def overwritten(tables):
+    (path,) = tables.iterdir()
+    path.write_bytes(b"x" * path.stat().st_size)
+
+
+def of_another_index(tables):
+    other = tables.parent.parent / "other"
+    NearDuplicateFilter.open(other).close()
+    shutil.rmtree(tables)
+    shutil.copytree(other / "tables", tables)
+
+
+@pytest.mark.parametrize("change", [shutil.rmtree, of_another_index, overwritten])
+def test_that_do_not_fit_are_made_anew_with_a_warning_of_damage(folder, article, caplog, change):
+    copy = shutil.copytree(folder, folder.parent / "copy")
+    change(folder / "tables")
+    assert run("index", "stats", str(folder), "--check")[0] == (change is overwritten)
+    assert verdicts(folder, article) == verdicts(copy, article)
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == (change is overwritten)
+    for line in lines:
+        assert line.startswith(f"index {folder}: its tables are made anew from the record; nothing")
+        assert line.endswith("is not as it was written")
+
+
+def test_an_older_copy_of_the_database_has_other_tables(folder, article):
+    old = (folder / "pages.sqlite3").read_bytes()
+    expected = verdicts(shutil.copytree(folder, folder.parent / "copy"), article)
+    with NearDuplicateFilter.open(folder, crawl="news") as pages:
+        for number in range(30):
+            pages.see(f"http://c.example/{number}", text=article(100 + number))
+    (folder / "pages.sqlite3").write_bytes(old)
+    assert verdicts(folder, article) == expected
 
 
 @pytest.mark.parametrize(
     "options", [{"max_distance": 3}, {"scope": "host"}, {"layout": "Layout(13, 1)"}]
 )
-def test_for_other_options_are_made_anew(folder, article, caplog, options):
+def test_for_other_options_are_made_anew(folder, article, are_used, caplog, options):
     with NearDuplicateFilter.open(folder, crawl="news", **options) as pages:
         assert pages.see("http://a.example/x", text=article(8)).original == "http://a.example/8"
-    assert re.match("INFO: .*another distance, scope or layout", log_of(caplog)[0])
-
-
-def test_are_written_when_the_index_has_grown_by_half(tmp_path, article, monkeypatch):
-    monkeypatch.setattr(page_index, "_LEAST_GROWTH", 10)
-    with NearDuplicateFilter.open(tmp_path) as pages:
-        saved = []
-        for number in range(60):
-            pages.see(f"http://a.example/{number}", text=article(number))
-            saved.append(sorted(path.name for path in (tmp_path / "tables").glob("*")))
-    generations = [names for names in dict.fromkeys(map(tuple, saved)) if names]
-    assert generations == [("1",), ("2",), ("3",)]
+    assert are_used == [False]
+    assert not caplog.records
 
 
 def test_that_cannot_be_written_cost_a_line_in_the_log(folder, article, caplog, monkeypatch):
+    caplog.set_level(logging.INFO, "dedup_filter")
+
     def fail(*args):
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as disk, NearDuplicateFilter.open(folder, crawl="news"):
-        disk.setattr(Path, "write_bytes", fail)
-        caplog.clear()
-    assert "No space left" in log_of(caplog)[0]
-    assert [path.name for path in (folder / "tables").iterdir()] == ["1"]
-    assert ("exact", "http://a.example/60", 0) in {each[:3] for each in verdicts(folder, article)}
+    with NearDuplicateFilter.open(folder, crawl="news") as pages:
+        pages.see("http://a.example/more", text=article(100))
+        monkeypatch.setattr(Path, "open", fail)
+    monkeypatch.undo()
+    assert "No space left" in caplog.text
+    assert named(folder)[0] is None
+    with NearDuplicateFilter.open(folder) as pages:
+        assert pages.see("http://a.example/x", text=article(100)).outcome == "exact"
 
 
-def test_in_memory_the_log_of_changes_does_not_grow(article, monkeypatch):
-    monkeypatch.setattr(page_index, "_LEAST_GROWTH", 20)
+def test_the_list_of_changes_does_not_grow(article):
     with NearDuplicateFilter.open(max_pages=3) as pages:
-        for number in range(100):
-            pages.see(f"http://a.example/{number}", text=article(number % 50))
-        rows = pages._kept.store.rows("SELECT count(*) FROM superseded")
-        assert rows[0][0] <= 20
+        for number in range(30):
+            pages.see(f"http://a.example/{number}", text=article(number % 20))
+            assert len(pages._kept.store.changes) <= 3

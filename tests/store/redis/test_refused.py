@@ -93,8 +93,8 @@ def test_keys_of_another_application_are_not_touched(servers, put):
     ("number", "kind", "words"),
     [
         (FORMAT, SchemeMismatch, "shingle_size (5 there, 3 here), sketch (minhash 256 there, "),
-        (FORMAT + 1, StoreTooNew, f"is of format {FORMAT + 1}, and this version reads {FORMAT}"),
-        (FORMAT - 1, ConfigError, f"is of format {FORMAT - 1}, and this version reads {FORMAT}"),
+        (FORMAT + 1, StoreTooNew, f"is of format {FORMAT + 1}, and this version of dedup-"),
+        (FORMAT - 1, ConfigError, f"is of format {FORMAT - 1}, and this version of dedup-"),
         ("two", ConfigError, "other keys are there"),
     ],
 )
@@ -109,7 +109,7 @@ def test_an_index_of_another_scheme_or_format_is_refused_and_left_as_it_was(
     before = Past(client).keys
     said = refusal(redis_server.url, kind)
     assert words in said
-    assert said.endswith("choose another name (?name=...)")
+    assert "choose another name (?name=...)" in said
     if kind is SchemeMismatch:
         assert "go back to what it was made with" in said
     else:

@@ -146,7 +146,7 @@ class ReplicaMachine(RuleBasedStateMachine):
         assert replica.last == (self.log[-1] if self.log else b"")
         there = [self.pages[number] for number in sorted(self.pages)]
         for at, name in ((0, "value"), (1, "kind"), (2, "host"), (4, "seen")):
-            assert replica.told(name).tolist() == [page[at] for page in there]
+            assert replica.column(name).tolist() == [page[at] for page in there]
         some = self.log[-SMALL_CHUNK:]
         standing = {
             number: (value.to_bytes(8, "little") + packed(keys), kind, host, place)

@@ -31,8 +31,8 @@ def keeper(location):
 
 
 def urls(location):
-    with index_at(location).source() as source:
-        return [record.url for record in source.records]
+    with index_at(location).recorded() as recorded:
+        return [record.url for record in recorded.records()]
 
 
 def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, location):

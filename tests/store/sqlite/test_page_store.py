@@ -4,8 +4,11 @@ import pytest
 from made_profiles import hashes_of
 from store_pages import NOON, folder_store, measures, memory_store, near, page, revisit
 
+from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.store.records import Crawl
+from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.text.page_url import url_key
 
 
@@ -99,3 +102,42 @@ def test_a_crawl_is_resumed_by_its_name():
             Crawl(1, "job \ud800", NOON, None),
             Crawl(2, None, NOON + 9, NOON + 20, {"scope": "host"}),
         ]
+
+
+class TestFreeRoom:
+    def sizes(self, folder, gone, monkeypatch=None):
+        """Sizes of the file before and after a store is closed of which some of 600 pages go."""
+        with folder_store(folder) as store:
+            for number in range(600):
+                store.insert(page(number))
+        path = store.directory.pages
+        before = path.stat().st_size
+        with folder_store(folder) as store:
+            store.delete(range(1, gone + 1))
+            if monkeypatch is not None:
+                monkeypatch.setattr(PageStore, "rows", disk_full(PageStore.rows))
+        return before, path.stat().st_size
+
+    def test_is_given_back_when_it_is_more_than_half(self, tmp_path):
+        before, after = self.sizes(tmp_path / "little", 200)
+        assert after == before
+        before, after = self.sizes(tmp_path / "much", 550)
+        assert after < before / 2
+        with PageReader.open_to_read(tmp_path / "much") as reader:
+            assert [record.page for record in reader.records()] == [*range(551, 601)]
+            assert reader.last_page == 600
+            reader.check()
+
+    def test_stays_if_the_disk_has_no_room(self, tmp_path, monkeypatch, caplog):
+        before, after = self.sizes(tmp_path, 550, monkeypatch)
+        assert after == before
+        assert "was not given back" in caplog.text
+
+
+def disk_full(rows):
+    def refusing(store, sql, values=()):
+        if sql == "VACUUM":
+            raise StoreError("the disk is full")
+        return rows(store, sql, values)
+
+    return refusing

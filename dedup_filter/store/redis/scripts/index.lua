@@ -78,14 +78,14 @@ local function since(offset, most)
 end
 
 -- Return the pages of all events after an offset; nil if there are too many events.
-local function told_of_since(offset)
+local function pages_since(offset)
   if length() - offset > MOST_UNREAD then return nil end
   local _, events = since(offset, MOST_UNREAD)
-  local told = {}
+  local later = {}
   for place = VALUE + 1, #events, EVENT do
-    told[struct.unpack('<I6', events, place)] = true
+    later[struct.unpack('<I6', events, place)] = true
   end
-  return told
+  return later
 end
 
 -- Return whether the log is still the one that a process has read up to an offset, with this last
@@ -326,8 +326,8 @@ function follow.replace(offset, process, number, value, kind, host, record, name
     if not is_claimed(process, number) then return 0 end
     redis.call('HSET', flight, number, record)
   else
-    local told = told_of_since(offset)
-    if is_in_flight(number) or not told or told[number] then return 0 end
+    local later = pages_since(offset)
+    if is_in_flight(number) or not later or later[number] then return 0 end
     put_record(name, record, seconds)
   end
   write(value, number, kind, host, seen)
@@ -352,14 +352,14 @@ end
 -- each. Events of pages with later events are skipped.
 -- Returns: 1, or 0 if there are too many later events and nothing was done
 function follow.repeat_events(offset)
-  local told = told_of_since(offset)
-  for place = 7, told and #ARGV or 0, 5 do
+  local later = pages_since(offset)
+  for place = 7, later and #ARGV or 0, 5 do
     local number = tonumber(ARGV[place])
-    if not told[number] then
+    if not later[number] then
       write(ARGV[place + 1], number, ARGV[place + 2], ARGV[place + 3], ARGV[place + 4])
     end
   end
-  return told and 1 or 0
+  return later and 1 or 0
 end
 
 -- Delete the chunks of the log before this one: they hold no current events.
