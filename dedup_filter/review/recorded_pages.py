@@ -15,7 +15,7 @@ Cost: 1 us a page in the index to open it, 2 ns to compare a page; 4 ms to read 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,11 +37,11 @@ from dedup_filter.review.explanation.named_page import NamedPage
 from dedup_filter.review.given_page import read_page
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.phrase_table import MOST_OF_KEY
-from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord, Scheme
+from dedup_filter.store.protocol import Entries, Recorded
+from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
-from dedup_filter.upkeep.results import Entries, Recorded
 
 _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
@@ -80,7 +80,7 @@ class RecordedPages:
         """
         if index is None:
             config = FilterConfig.of(options)
-            yield cls("", _nothing(scheme_of(config)), config)
+            yield cls("", _NoIndex(scheme_of(config)), config)
             return
         known = {name: value for name, value in index.filter_options().items() if name != "layout"}
         config = FilterConfig.of({**known, **options})
@@ -229,12 +229,34 @@ class RecordedPages:
         return Frames(self.config.frame_memory * 1e6, loading(self._recorded.frames))
 
 
-def _nothing(scheme: Scheme) -> Recorded:
-    """Return an index without pages."""
-    none, bits = np.empty(0, np.bool_), np.empty(0, np.uint64)
-    keys = np.empty((0, KEYS), np.uint32)
-    entries = Entries(np.empty(0, np.int64), none, none, bits, bits, keys)
-    return Recorded(scheme, entries, lambda _: (), lambda _: (), lambda _: None)
+class _NoIndex(Recorded):
+    """What an index without pages has recorded."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        self._scheme = scheme
+
+    @property
+    def scheme(self) -> Scheme:
+        return self._scheme
+
+    @property
+    def entries(self) -> Entries:
+        none, bits = np.empty(0, np.bool_), np.empty(0, np.uint64)
+        return Entries(
+            np.empty(0, np.int64), none, none, bits, bits, np.empty((0, KEYS), np.uint32)
+        )
+
+    def crawls(self) -> list[Crawl]:
+        return []
+
+    def count(self) -> int:
+        return 0
+
+    def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:  # noqa: ARG002
+        return iter(())
+
+    def at_url(self, url: str) -> Sequence[int]:  # noqa: ARG002
+        return ()
 
 
 def fingerprints_of(
