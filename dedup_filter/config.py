@@ -12,7 +12,7 @@ from typing import Any
 from dedup_filter.errors import ConfigError
 from dedup_filter.features.analysis import ADS, FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
-from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
+from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.text.selectors import SiteSelectors
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
@@ -32,9 +32,6 @@ class FilterConfig:
 
     max_distance: int = 12
     """k: pages whose fingerprints differ in at most this many bits are compared. 0 to 12."""
-    layout: Layout | str | None = None
-    """How the index cuts the 64 bits into blocks for its tables: "Layout(4, 1)", see
-    `dedup-filter plan`. None (best): planned for the number of pages, and again as it grows."""
     min_similarity: float | None = 0.8
     """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
     alone decide, as in the paper."""
@@ -105,22 +102,12 @@ class FilterConfig:
                     f'{name} is for features="shingles"; with features="{self.features}" it must'
                     " be 0"
                 )
-        try:
-            if self.tables is not None:
-                self.tables.require_exact(self.max_distance)
-        except ConfigError as error:
-            raise ConfigError(f"layout={self.layout!r} cannot be used: {error}") from None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
         """Make a configuration of named options; ConfigError: a name is unknown."""
         require_known("option", options, [field.name for field in fields(cls)])
         return cls(**options)
-
-    @cached_property
-    def tables(self) -> Layout | None:
-        """The layout of the permuted tables, if one is chosen."""
-        return None if self.layout is None else Layout.of(str(self.layout))
 
     @property
     def looks_for_phrases(self) -> bool:

@@ -109,11 +109,11 @@ class TestAllWaysIntoAFilter:
     def test_of_an_index(self, tmp_path):
         index = str(tmp_path / "index")
         feed = "".join(f"{json.dumps(each)}\n" for each in PAGES)
-        assert run("index", "import", index, "-o", "keep_text=True", text=feed)[0] == 0
+        assert run("index", "import", index, "--set", "keep_text=True", text=feed)[0] == 0
         with PageReader.open_to_read(index) as reader:
             heads = [record.h1 for record in reader.records()]
         assert heads == ["Oak bench", "Oak stool", "Oak bench", "Oak bench"]
-        *changes, totals = lines("rejudge", index, "-k", "11", "--json")
+        *changes, totals = lines("rejudge", index, "--max-distance", "11", "--json")
         assert (changes, totals["dropped_after"]) == ([], 1)
 
 

@@ -92,12 +92,12 @@ def test_a_scan_reads_it(tmp_path, name):
 def test_an_index_keeps_it_for_another_judgement(tmp_path):
     text = "".join(f"{json.dumps(each)}\n" for each in ITEMS)
     index = str(tmp_path / "index")
-    code, _, err = run("index", "import", index, "-o", "keep_text=True", *OPTIONS, text=text)
+    code, _, err = run("index", "import", index, "--set", "keep_text=True", *OPTIONS, text=text)
     assert (code, err) == (0, "")
     with PageReader.open_to_read(index) as reader:
         titles = [record.title for record in reader.records()]
         assert titles == ["Anna Berg", "Jonas Falk", "Anna Berg"]
-    *changes, totals = lines("rejudge", index, "-k", "11", "--json")
+    *changes, totals = lines("rejudge", index, "--max-distance", "11", "--json")
     assert (changes, totals["dropped_after"]) == ([], 1)
     (found,) = lines("explain", PAGES[1]["url"], "--index", index, "--json")
     assert (found["title"], found["digest"]) == ("Jonas Falk", _digest(index, 1))

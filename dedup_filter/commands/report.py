@@ -32,7 +32,6 @@ _DEFAULTS = Amounts()
 @max_distance_option(default=None, help="k; default: as in the last crawl.")
 @click.option(
     "--min-similarity",
-    "-s",
     metavar="SHARE",
     help="Share of a page that its original must have; none: bits alone decide; default: as in the "
     "last crawl.",

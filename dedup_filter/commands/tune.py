@@ -65,7 +65,7 @@ def tune_command(source: str, as_json: bool, **given: Any) -> None:
     """Show the effect of each setting on your pages, and suggest one.
 
     SOURCE is an index in a directory, a feed (JSON lines, or an export), or a WARC file. A feed or
-    WARC file is read first, 3 to 5 ms a page; -o workers=auto uses all cores. Pages are compared
+    WARC file is read first, 3 to 5 ms a page; --set workers=auto uses all cores. Pages are compared
     by fingerprints, sketches and headlines. `rejudge` shows the exact effect of a setting.
 
     \b

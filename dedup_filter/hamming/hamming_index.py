@@ -5,15 +5,14 @@
                  ├─ table 3: blocks C | A B D      leading blocks are neighbours (see `layout`)
                  └─ table 4: blocks D | A B C
 
-    add     ->  every table (see `permuted_table`), and one plain column of fresh pairs
-    within  ->  from every table, the pairs whose leading blocks equal the query's, or nearly:
-                the candidates of all runs, compared in one numpy call ─┬─ matches, nearest first
-                fresh pairs, from the SortedLists or the column ────────┘
-    merge   ->  once enough pairs are fresh, each addition merges the fresh pairs of one table
-                into its run
+    add     ->  fresh pairs, in the order of their addition (`fresh_pairs`)
+    within  ->  from every table, the pairs whose leading blocks equal the query's, or nearly: the
+                candidates of all runs, compared in one numpy call; and all fresh pairs
+    merge   ->  once enough pairs are fresh, each addition merges the fresh pairs into the run of
+                one table (`run`); pairs that all runs have are no longer fresh
 
-With n pairs in the runs, a merge moves all n pairs after every f additions, and a look-up with many
-probes compares f fresh pairs. The total is least if f grows with the square root of n.
+With n pairs in the runs, a merge moves all n pairs after every f additions, and a look-up compares
+f fresh pairs. The total is least if f grows with the square root of n.
 
 If a look-up has more candidates than there are pairs (many pairs share a prefix in every table), or
 if the index is small, the whole run of one table is compared instead. So no look-up costs much more
@@ -33,7 +32,7 @@ time; neighbours of a prefix are probed; and a look-up returns all matches, not 
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isqrt
 from operator import itemgetter
 from typing import NamedTuple
@@ -41,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.fresh_column import FreshColumn, near_places
+from dedup_filter.hamming.fresh_pairs import FreshPairs, near_places
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.many_queries import near_in_runs
 from dedup_filter.hamming.pairs import (
@@ -58,9 +57,8 @@ from dedup_filter.hamming.pairs import (
     row_of,
     rows_of,
 )
-from dedup_filter.hamming.permuted_table import PermutedTable, Places
 from dedup_filter.hamming.planner import plan, scan_limit
-from dedup_filter.hamming.run import Directory, PackedRows, Run
+from dedup_filter.hamming.run import Directory, PackedRows, Places, Run
 from dedup_filter.model import Match
 
 UInt8Array = npt.NDArray[np.uint8]
@@ -128,18 +126,16 @@ class HammingIndex:
         self._put(first_layout, self._sorted(first_layout, NO_PAIRS))
 
     @classmethod
-    def from_sealed(cls, sealed: SealedArrays, layout: Layout | None = None) -> "HammingIndex":
+    def from_sealed(cls, sealed: SealedArrays) -> "HammingIndex":
         """Make an index on these arrays. They are not copied, written to or verified.
-
-        `layout`: pass the arrays' own layout to keep it however large the index grows.
 
         Raises:
             ConfigError: the layout cannot be exact for the distance.
             ValueError: the lengths or types of the arrays do not fit the layout.
         """
         runs = _runs_of(sealed)
-        index = cls(sealed.max_distance, layout, expected=max(len(sealed.rows[0]), 1))
-        index._put(sealed.layout, [PermutedTable(run) for run in runs])
+        index = cls(sealed.max_distance, expected=max(len(sealed.rows[0]), 1))
+        index._put(sealed.layout, runs)
         return index
 
     def add(self, fingerprint: int, row: int) -> None:
@@ -150,7 +146,7 @@ class HammingIndex:
             ValueError: the fingerprint is outside 0..2**64-1, or the row outside 0..2**63-1.
         """
         pair = fingerprint_of(fingerprint), row_of(row)
-        if pair in self._removed or pair not in self._tables[0]:
+        if not self._has(pair):
             self.add_new(*pair)
 
     def add_new(self, fingerprint: int, row: int) -> None:
@@ -158,11 +154,9 @@ class HammingIndex:
         if self._removed and (fingerprint, row) in self._removed:
             self._removed.remove((fingerprint, row))
             return
-        if len(self._column) >= self._most_fresh:
+        if len(self._fresh) >= self._most_fresh:
             self._merge_one()
-        self._column.add(fingerprint, row)
-        for table in self._tables:
-            table.add(fingerprint, row)
+        self._fresh.add(fingerprint, row)
 
     def add_many(self, fingerprints: Integers, rows: Integers) -> None:
         """Store `rows[i]` under `fingerprints[i]` for every i; after an error, none is stored.
@@ -180,7 +174,7 @@ class HammingIndex:
                 self.add(*pair)
             return
         self.compact()
-        first = self._tables[0].run
+        first = self._runs[0]
         alike = distinct(pairs.fingerprints)
         starts = first.entries.searchsorted(alike)
         places = places_in(starts, first.entries.searchsorted(alike, "right") - starts)
@@ -194,10 +188,10 @@ class HammingIndex:
             KeyError: the pair is not stored; other errors as for `add`.
         """
         pair = fingerprint_of(fingerprint), row_of(row)
-        if pair in self._removed or pair not in self._tables[0]:
+        if not self._has(pair):
             raise KeyError(f"row {row} is not stored under fingerprint {fingerprint}")
         gone = len(self._removed)
-        if gone >= _LEAST_FRESH and 4 * gone > len(self._tables[0]):
+        if gone >= _LEAST_FRESH and 4 * gone > len(self) + gone:
             self.compact()
         self._removed.add(pair)
 
@@ -219,8 +213,10 @@ class HammingIndex:
         """
         query, distance = fingerprint_of(fingerprint), self._distance(max_distance)
         enough = most and most + len(self._removed)
-        pairs = self._fresh_within(query, distance, enough)
-        pairs.update(self._run_within(query, distance, enough))
+        pairs = {
+            *self._fresh.within(query, distance, enough),
+            *self._runs_within(query, distance, enough),
+        }
         pairs -= self._removed
         matches = [Match(row, each, (each ^ query).bit_count()) for each, row in pairs]
         return sorted(matches, key=_NEAREST_FIRST)[:most]
@@ -230,7 +226,12 @@ class HammingIndex:
     ) -> NeighboursOfMany:
         """Return the rows within a distance of each of many fingerprints, in the order of `within`.
 
-        Errors as for `within`.
+        Fewer than 1,024 fingerprints are looked up one by one. More pass over each table together,
+        in the order of the table, after a call of `compact`. Memory: 40 bytes a query, and 50 bytes
+        a row that is found. Errors as for `within`.
+
+        Cost: `python benchmarks/batch.py`. Manku, Jain and Das Sarma (2007), section 4. Where we
+        differ: there the queries are in tables; here the stored fingerprints are.
 
         >>> index = HammingIndex(max_distance=3)
         >>> index.add_many([0b1011, 0b1000], rows=[0, 1])
@@ -238,26 +239,12 @@ class HammingIndex:
         >>> found.queries.tolist(), found.rows.tolist(), found.distances.tolist()
         ([0, 0, 2, 2], [0, 1, 1, 0], [1, 3, 0, 2])
         """
-        found = list(self.within_blocks(fingerprints, max_distance))
-        queries, rows, near, distances = map(np.concatenate, zip(_NONE, *found, strict=True))
-        order = np.lexsort((near, rows, distances, queries))
-        return NeighboursOfMany(queries[order], rows[order], near[order], distances[order])
-
-    def within_blocks(
-        self, fingerprints: Integers, max_distance: int | None = None
-    ) -> Iterator[NeighboursOfMany]:
-        """Return the rows of `within_many` in unsorted pieces; their order is always the same.
-
-        However many rows are near, memory is bounded: 40 bytes a query, and some megabytes, or 20
-        bytes for each entry with one prefix if that is more. Requires: no addition or removal
-        meanwhile.
-
-        Cost: `python benchmarks/batch.py`. Manku, Jain and Das Sarma (2007), section 4. Where we
-        differ: there the queries are in tables; here the stored fingerprints are.
-        """
         queries, distance = fingerprints_of(fingerprints), self._distance(max_distance)
         find = self._one_by_one if len(queries) < _BULK else self._together
-        return find(queries, distance)
+        parts = [_NONE, *find(queries, distance)]
+        numbers, rows, near, distances = map(np.concatenate, zip(*parts, strict=True))
+        order = np.lexsort((near, rows, distances, numbers))
+        return NeighboursOfMany(numbers[order], rows[order], near[order], distances[order])
 
     def _one_by_one(self, queries: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
         for number, query in enumerate(queries.tolist()):
@@ -272,8 +259,7 @@ class HammingIndex:
 
     def _together(self, queries: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
         self.compact()
-        runs = [table.run for table in self._tables]
-        for owners, run, places in near_in_runs(runs, queries, distance):
+        for owners, run, places in near_in_runs(self._runs, queries, distance):
             near, rows = run.entries[places], run.rows[places].astype(np.int64)
             yield NeighboursOfMany(owners, rows, near, np.bitwise_count(near ^ queries[owners]))
 
@@ -281,14 +267,14 @@ class HammingIndex:
         """Merge all fresh pairs into the runs; if any pair was removed, rebuild the runs."""
         if self._removed:
             self._put(self.layout, self._sorted(self.layout, self._pairs))
-        while len(self._column):
+        while len(self._fresh):
             self._merge_one()
 
     def sealed(self) -> SealedArrays:
         """Compact the index and return its arrays. The index still uses them: only read them."""
         self.compact()
-        runs = [table.run for table in self._tables]
-        parts = zip(*((each.entries, each.rows, each.directory) for each in runs), strict=True)
+        runs = ((each.entries, each.rows, each.directory) for each in self._runs)
+        parts = zip(*runs, strict=True)
         return SealedArrays(self.layout, self.max_distance, *parts)
 
     @property
@@ -298,23 +284,23 @@ class HammingIndex:
 
     def __len__(self) -> int:
         """Count the rows stored."""
-        return len(self._tables[0]) - len(self._removed)
+        return len(self._runs[0]) + self._missing(0) - len(self._removed)
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes: runs and fresh pairs of every table, and the column."""
-        return self._column.nbytes + sum(table.nbytes for table in self._tables)
+        """Memory in bytes: the runs of all tables, and the fresh pairs."""
+        return self._fresh.nbytes + sum(run.nbytes for run in self._runs)
 
     def check(self) -> None:
-        """Verify every table, and that all hold the same pairs: else AssertionError."""
-        pairs = self._tables[0].pairs.not_in(NO_PAIRS)
-        assert pairs.size == len(self._tables[0]), "a pair is stored twice"
-        for table in self._tables:
-            table.check()
-            others = table.pairs.not_in(NO_PAIRS)
-            assert np.array_equal(pairs, others), "tables hold different pairs"
-            fresh = self._column.pairs.not_in(table.run.pairs)
-            assert fresh.size == len(table.fresh), "the column lacks a fresh pair"
+        """Verify every run, and that all tables hold the same pairs: else AssertionError."""
+        stored = self._pairs_by(0).not_in(NO_PAIRS)
+        assert stored.size == len(self) + len(self._removed), "a pair is stored twice"
+        for number, run in enumerate(self._runs):
+            run.check()
+            others = self._pairs_by(number).not_in(NO_PAIRS)
+            assert np.array_equal(stored, others), "tables hold different pairs"
+            later = self._fresh.since(self._merged[number])
+            assert later.not_in(run.pairs).size == later.size, "a pair is merged and fresh"
         assert len(self) == self._pairs.size, "a removed pair is not stored"
 
     def _distance(self, max_distance: int | None) -> int:
@@ -325,40 +311,41 @@ class HammingIndex:
             raise ValueError(f"max_distance must be from 0 to {own}, not {max_distance!r}")
         return max_distance
 
-    def _fresh_within(self, query: int, distance: int, most: int | None) -> set[tuple[int, int]]:
-        """Return the fresh pairs within a distance; with `most`, at least the `most` nearest."""
-        found: set[tuple[int, int]] = set()
-        for table in self._tables:
-            near = table.fresh_within(query, distance)
-            if near is None:
-                return set(self._column.within(query, distance, most))
-            found.update(near)
-        return found
+    def _has(self, pair: tuple[int, int]) -> bool:
+        if pair in self._removed:
+            return False
+        if pair in self._fresh:
+            return True
+        fingerprint, row = pair
+        (here,) = self._runs[0].places(fingerprint, 0)
+        is_same = self._runs[0].entries[here] == np.uint64(fingerprint)
+        return row in self._runs[0].rows[here][is_same].tolist()
 
-    def _run_within(self, query: int, distance: int, most: int | None) -> set[tuple[int, int]]:
+    def _runs_within(
+        self, query: int, distance: int, most: int | None
+    ) -> Iterable[tuple[int, int]]:
         """Return pairs of the runs within a distance; with `most`, at least the `most` nearest."""
-        # The fresh pairs of a table are the last of the column. So a pair that is missing in this
-        # run is fresh in every table, and `_fresh_within` finds it.
-        whole = min(self._tables, key=PermutedTable.fresh_count).run
+        # A pair that one run lacks is fresh, so any run and the fresh pairs are all pairs.
+        whole = self._runs[0]
         parts: list[tuple[Run, Places]] = []
-        if len(whole.entries) > self._scan_limit:
-            parts = [(each.run, at) for each in self._tables for at in each.places(query, distance)]
+        if len(whole) > self._scan_limit:
+            parts = [(run, at) for run in self._runs for at in run.places(query, distance)]
         entries = [run.entries[places] for run, places in parts]
-        if not parts or sum(map(len, entries)) > len(whole.entries):
+        if not parts or sum(map(len, entries)) > len(whole):
             parts, entries = [(whole, slice(None))], [whole.entries]
         compared = np.concatenate(entries) if len(entries) > 1 else entries[0]
         # A pair is compared at most once for each table.
-        near = near_places(compared, query, distance, most and most * len(self._tables))
+        near = near_places(compared, query, distance, most and most * len(self._runs))
         if not len(near):
-            return set()
+            return ()
         rows = [run.rows[places] for run, places in parts]
         of_near = (np.concatenate(rows) if len(rows) > 1 else rows[0])[near]
-        return set(zip(compared[near].tolist(), of_near.tolist(), strict=True))
+        return zip(compared[near].tolist(), of_near.tolist(), strict=True)
 
     @property
     def _pairs(self) -> Pairs:
         """All pairs that were not removed."""
-        pairs = self._tables[0].pairs
+        pairs = self._pairs_by(0)
         if not self._removed:
             return pairs
         maybe = np.isin(pairs.rows, [row for _, row in self._removed]).nonzero()[0]
@@ -366,45 +353,58 @@ class HammingIndex:
         gone = maybe[[pair in self._removed for pair in zip(*columns, strict=True)]]
         return Pairs(np.delete(pairs.fingerprints, gone), np.delete(pairs.rows, gone))
 
-    def _sorted(self, layout: Layout, pairs: Pairs) -> list[PermutedTable]:
+    def _pairs_by(self, number: int) -> Pairs:
+        """All pairs, removed ones too: the pairs of a run, and the fresh pairs that it lacks."""
+        return Pairs.joined([self._runs[number].pairs, self._fresh.since(self._merged[number])])
+
+    def _missing(self, number: int) -> int:
+        """Count the fresh pairs that a run lacks."""
+        return len(self._fresh) - self._merged[number]
+
+    def _sorted(self, layout: Layout, pairs: Pairs) -> list[Run]:
         """Sort distinct pairs into the tables of a layout. Cost: 0.1 us a pair and table."""
         shapes = layout.tables_needed(self.max_distance)
-        return [PermutedTable(Run.of(shape, pairs)) for shape in shapes]
+        return [Run.of(shape, pairs) for shape in shapes]
 
     def _add_together(self, coming: Pairs) -> None:
         """Add pairs that are not stored yet. Requires: the index is compact."""
         layout = self._layout_for(len(self) + coming.size)
         if layout != self.layout or coming.size > len(self) // 2:  # sorting all is quicker
-            tables = self._sorted(layout, Pairs.joined([self._pairs, coming]))
+            runs = self._sorted(layout, Pairs.joined([self._pairs, coming]))
         else:
-            tables = [PermutedTable(table.run.merged(coming)) for table in self._tables]
-        self._put(layout, tables)
+            runs = [run.merged(coming) for run in self._runs]
+        self._put(layout, runs)
 
     def _merge_one(self) -> None:
-        """Merge the table with most fresh pairs; if a new layout is due, rebuild all instead."""
+        """Merge into the run that lacks most; if a new layout is due, rebuild all runs instead."""
         layout = self._layout_for(len(self))
         if layout != self.layout:
             self._put(layout, self._sorted(layout, self._pairs))
             return
-        max(self._tables, key=PermutedTable.fresh_count).merge()
-        # The fresh pairs of any table are the last of the column.
-        self._column.drop(len(self._column) - max(map(PermutedTable.fresh_count, self._tables)))
+        number = max(range(len(self._runs)), key=self._missing)
+        self._runs[number] = self._runs[number].merged(self._fresh.since(self._merged[number]))
+        self._merged[number] = len(self._fresh)
+        in_all = min(self._merged)
+        self._fresh.drop(in_all)
+        self._merged[:] = [count - in_all for count in self._merged]
         self._set_bounds()
 
     def _layout_for(self, count: int) -> Layout:
         return self.layout if count <= 2 * self._planned_for else plan(self.max_distance, 2 * count)
 
-    def _put(self, layout: Layout, tables: list[PermutedTable]) -> None:
-        """Replace the tables by tables without fresh and removed pairs."""
-        self._layout, self._tables = layout, tables
-        self._column = FreshColumn()
+    def _put(self, layout: Layout, runs: list[Run]) -> None:
+        """Replace the runs; then no pair is fresh or removed."""
+        self._layout, self._runs = layout, runs
+        self._fresh = FreshPairs()
+        self._merged: list[int] = [0] * len(runs)
+        """For each run, how many of the fresh pairs it has: the first ones."""
         self._removed: set[tuple[int, int]] = set()
-        """Removed pairs that are still in the tables."""
+        """Removed pairs that are still in the runs or fresh."""
         self._scan_limit = scan_limit(layout, self.max_distance)
         self._set_bounds()
 
     def _set_bounds(self) -> None:
-        count = len(self._tables[0])
+        count = len(self) + len(self._removed)
         self._most_fresh = max(_LEAST_FRESH, isqrt(_FRESH_PER_PAIR * count))
         if count > 2 * self._planned_for:
             self._planned_for = 2 * count

@@ -69,8 +69,7 @@ class RecordedPages:
             ConfigError: there is no index, or an option is wrong.
             StoreError: the index cannot be read.
         """
-        known = {name: value for name, value in index.filter_options().items() if name != "layout"}
-        config = FilterConfig.of({**known, **options})
+        config = FilterConfig.of({**index.filter_options(), **options})
         with index.recorded() as recorded:
             yield cls(index, recorded, config)
 

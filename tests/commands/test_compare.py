@@ -131,7 +131,7 @@ def test_distances_at_which_it_is_near(tmp_path):
         path.write_text(text)
     out = run("compare", *map(str, paths))[1]
     assert re.search(r"k 0 to \d+ +near: .*found by shared phrases", out)
-    code, out, _ = run("compare", *map(str, paths), "-o", "shared_phrases=False")
+    code, out, _ = run("compare", *map(str, paths), "--set", "shared_phrases=False")
     assert code == 0
     near = re.search(r"k (\d+) to 12  near: it repeats A \((\d+) bits?, A has ([\d.]+) %", out)
     assert near[1] == near[2]
@@ -210,11 +210,11 @@ def test_what_cannot_be_compared(arguments):
 
 def test_options_change_the_verdict(pair):
     (found,) = lines(
-        "compare", *pair, "--json", "-o", "min_similarity=none", "-o", "max_distance=7"
+        "compare", *pair, "--json", "--set", "min_similarity=none", "--set", "max_distance=7"
     )
     assert found["max_distance"] == 7
     assert found["verdicts"][12]["outcome"] == "near"
-    assert "min_similarity" in refused("compare", *pair, "-o", "min_similarity=2")
+    assert "min_similarity" in refused("compare", *pair, "--set", "min_similarity=2")
 
 
 def test_help_fits_a_screen():

@@ -35,7 +35,7 @@ def refusal(index, *options):
 
 def test_makes_the_fingerprints_of_a_fresh_crawl(index, tmp_path):
     before = records(index)
-    found = migrated(index, "-o", "features=shingles")
+    found = migrated(index, "--set", "features=shingles")
     assert (found["pages"], found["left_behind"]) == (25, 0)
     with NearDuplicateFilter.open(tmp_path / "fresh", features="shingles") as pages:
         for each in ITEMS:
@@ -54,7 +54,7 @@ def test_makes_the_fingerprints_of_a_fresh_crawl(index, tmp_path):
 
 def test_and_back_again(index, export):
     for features in ("words", "content"):
-        migrated(index, "-o", f"features={features}")
+        migrated(index, "--set", f"features={features}")
     assert run("index", "export", str(index))[1] == export
 
 
@@ -68,8 +68,8 @@ def test_has_nothing_to_do(index):
 def test_leaves_pages_behind_whose_texts_were_not_kept_only_when_told_to(index):
     with NearDuplicateFilter.open(index) as pages:
         pages.see("https://example.org/", text=article(40))
-    assert "the texts of 1 of 26 pages" in refusal(index, "-o", "shingle_size=4")
-    found = migrated(index, "-o", "shingle_size=4", "--drop-unkept")
+    assert "the texts of 1 of 26 pages" in refusal(index, "--set", "shingle_size=4")
+    found = migrated(index, "--set", "shingle_size=4", "--drop-unkept")
     assert (found["pages"], found["left_behind"]) == (25, 1)
     assert (len(records(index)), len(records(found["backup"]))) == (25, 26)
 
@@ -101,11 +101,11 @@ def test_wrong_options_are_refused(index, options, why):
 
 def test_that_fails_half_way_leaves_it_as_it_was(index):
     tamper(index, "UPDATE texts SET text = x'00' WHERE page = 9")
-    assert "the text of page 9 is damaged" in refusal(index, "-o", "features=shingles")
+    assert "the text of page 9 is damaged" in refusal(index, "--set", "features=shingles")
 
 
 def test_that_is_killed_leaves_an_index_that_is_clean(index, tmp_path):
-    command = [*COMMAND, "index", "migrate", str(index), "-o", "features=shingles"]
+    command = [*COMMAND, "index", "migrate", str(index), "--set", "features=shingles"]
     with subprocess.Popen(command) as process:
         wait_until(
             lambda: any(tmp_path.glob(".index.new-*")) or process.poll() is not None,

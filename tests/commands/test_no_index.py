@@ -11,7 +11,7 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.upkeep.lines import FORMAT, HEADER_KEY
 
 COMMANDS = ["stats", "check", "export", "forget https://example.com/", "compact"]
-MIGRATE, FRESH = "migrate -o features=words", "migrate --fresh"
+MIGRATE, FRESH = "migrate --set features=words", "migrate --fresh"
 ITEM = '{"url": "https://example.com/", "text": "short"}'
 EXPORT = json.dumps({HEADER_KEY: FORMAT, "scheme": {}, "crawls": []}) + "\n"
 

@@ -7,7 +7,7 @@ from index_feed import ITEMS, contents, tamper
 
 def test_what_changes_is_written_and_nothing_of_the_index_is(index):
     before = contents(index)
-    code, out, err = run("rejudge", str(index), "-d", "0", "-o", "min_similarity=1")
+    code, out, err = run("rejudge", str(index), "--max-distance", "0", "--set", "min_similarity=1")
     assert (code, err) == (0, "")
     changed = [line for line in out.splitlines() if line.startswith("newly kept")]
     assert len(changed) == 5
@@ -20,7 +20,7 @@ def test_what_changes_is_written_and_nothing_of_the_index_is(index):
 
 
 def test_json_has_each_page_and_the_totals_last(index):
-    *changes, totals = lines("rejudge", str(index), "-d", "0", "-s", "1", "--json")
+    *changes, totals = lines("rejudge", str(index), "--max-distance", "0", "-s", "1", "--json")
     assert [each["url"] for each in changes] == [each["url"] for each in ITEMS[20:]]
     first = changes[0]
     assert first["change"] == "kept"
@@ -40,7 +40,7 @@ def test_json_has_each_page_and_the_totals_last(index):
 def test_what_phrases_find_at_any_distance_is_dropped_all_the_same(index, is_estimate):
     if is_estimate:
         tamper(index, "DELETE FROM forms WHERE page = 3")
-    out = run("rejudge", str(index), "-d", "0")[1]
+    out = run("rejudge", str(index), "--max-distance", "0")[1]
     assert ("an ESTIMATE" in out) == is_estimate
     assert "dropped   5 before, 5 now" in out
     assert "0 newly dropped, 0 newly kept, 0 other original" in out
@@ -49,7 +49,7 @@ def test_what_phrases_find_at_any_distance_is_dropped_all_the_same(index, is_est
 def test_what_selectors_left_out_was_not_kept(index):
     for option in "ignore", "content":
         assert "kept without what it left out" in refused(
-            "rejudge", str(index), "-o", f"{option}=p"
+            "rejudge", str(index), "--set", f"{option}=p"
         )
 
 
@@ -63,7 +63,7 @@ def test_an_estimate_says_so(index):
     out = run("rejudge", str(index), "-s", "1")[1]
     assert "an ESTIMATE by fingerprints and sketches" in out
     assert "0 newly dropped, 5 newly kept" in out
-    err = refused("rejudge", str(index), "-o", "features=words")
+    err = refused("rejudge", str(index), "--set", "features=words")
     assert "1 of 25 pages were not" in err
 
 
@@ -93,8 +93,8 @@ def test_what_is_no_index_in_a_directory_is_refused(arguments, why):
     ("options", "why"),
     [
         (["-s", "2"], "min_similarity must be from 0 to 1, or None"),
-        (["-o", "max_distanse=3"], "did you mean max_distance"),
-        (["-o", "workers=3"], "workers cannot be judged by"),
+        (["--set", "max_distanse=3"], "did you mean max_distance"),
+        (["--set", "workers=3"], "workers cannot be judged by"),
     ],
 )
 def test_wrong_options_are_refused(index, options, why):

@@ -126,7 +126,7 @@ def test_hostile_urls_and_headlines_harm_no_terminal(feed, tmp_path):
     [
         (["nowhere"], "there is no index at nowhere"),
         (["nowhere", "--pages", "many"], "'many' is not a number of pages"),
-        (["nowhere", "-o", "max_distance=3"], "max_distance is the setting to be found"),
+        (["nowhere", "--set", "max_distance=3"], "max_distance is the setting to be found"),
         (["nowhere", "--labels", "none.jsonl"], "none.jsonl"),
     ],
 )

@@ -77,5 +77,5 @@ def test_additions_beside_many_are_merged_and_not_sorted_with_them(many, max_dis
     monkeypatch.setattr(Run, "of", of_few)
     for row in range(10_000):
         index.add(row, row)
-    assert len(index._tables[0].run.entries) > len(many)
+    assert len(index._runs[0]) > len(many)
     assert index.rows_of(5) == [5]

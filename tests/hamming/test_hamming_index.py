@@ -70,7 +70,7 @@ class TestMergeBesideMany:
         index.add_many(stored[:270_000], np.arange(270_000))
         for row in range(270_000, 310_000):
             index.add_new(int(stored[row]), row)
-            if len({len(table.run.entries) for table in index._tables}) > 1:
+            if len(set(map(len, index._runs))) > 1:
                 break
         return index, stored[: row + 1]
 
@@ -89,7 +89,7 @@ class TestMergeBesideMany:
         self.check(index, stored)
         for row in range(len(stored), len(stored) + 100):
             index.add_new(row, row)
-        assert all(len(table.run.entries) > 270_000 for table in index._tables)
+        assert all(len(each) > 270_000 for each in index._runs)
         self.check(index, np.append(stored, np.arange(len(stored), len(stored) + 100, dtype="u8")))
 
     def test_pairs_are_removed_from_both(self, merging):

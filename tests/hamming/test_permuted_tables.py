@@ -13,7 +13,6 @@ from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.many_queries import near_in_runs
 from dedup_filter.hamming.pairs import Pairs
-from dedup_filter.hamming.permuted_table import PermutedTable
 from dedup_filter.hamming.planner import plan
 from dedup_filter.hamming.run import Run
 
@@ -40,7 +39,7 @@ def layouts_for(distance):
 def way(request, monkeypatch):
     """Probes made by Python, or all probes of a table by numpy."""
     few = 10**6 if request.param == "one by one" else 0
-    monkeypatch.setattr("dedup_filter.hamming.permuted_table.FEW_PROBES", few)
+    monkeypatch.setattr("dedup_filter.hamming.run.FEW_PROBES", few)
     for name in ("_RANGES", "_BLOCK"):
         monkeypatch.setattr(f"dedup_filter.hamming.many_queries.{name}", 8)
 
@@ -51,10 +50,10 @@ def strangers(count):
     return np.random.default_rng(7).integers(0, 2**64, count, np.uint64).tolist()
 
 
-def tables_of(layout, max_distance, pairs):
+def runs_of(layout, max_distance, pairs):
     fingerprints, rows = zip(*pairs, strict=True)
     columns = Pairs(np.array(fingerprints, np.uint64), np.array(rows, np.int64))
-    return [PermutedTable(Run.of(shape, columns)) for shape in layout.tables_needed(max_distance)]
+    return [Run.of(shape, columns) for shape in layout.tables_needed(max_distance)]
 
 
 @pytest.mark.usefixtures("way")
@@ -68,64 +67,35 @@ def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
     stored = [*stored, *strangers(50)]
     pairs = [(fingerprint, row) for row, fingerprint in enumerate(stored)]
     expected = {match[:2] for match in oracles.scan(pairs, query, asked)}
-    tables = tables_of(layout, max_distance, pairs)
-    for table in tables:
-        table.check()
+    runs = runs_of(layout, max_distance, pairs)
+    for run in runs:
+        run.check()
     met = [
         (row, fingerprint)
-        for table in tables
-        for places in table.places(query, asked)
+        for run in runs
+        for places in run.places(query, asked)
         for fingerprint, row in zip(
-            table.run.entries[places].tolist(), table.run.rows[places].tolist(), strict=True
+            run.entries[places].tolist(), run.rows[places].tolist(), strict=True
         )
     ]
     assert expected <= set(met)
     queries = np.array([query ^ 1, query], np.uint64)
     found = [
         (run.rows[place], run.entries[place])
-        for owners, run, places in near_in_runs([each.run for each in tables], queries, asked)
+        for owners, run, places in near_in_runs(runs, queries, asked)
         for owner, place in zip(owners, places, strict=True)
         if owner == 1
     ]
     assert sorted(found) == sorted(expected)
 
 
-@pytest.mark.parametrize("max_distance", range(13))
-@settings(max_examples=10)
-@given(data=st.data())
-def test_fresh_pairs_are_found_by_each_table_as_by_a_scan(max_distance, data):
-    layout = data.draw(st.sampled_from(layouts_for(max_distance)))
-    asked = data.draw(st.integers(0, max_distance))
-    stored, query = data.draw(crowds(asked))
-    pairs = [(fingerprint, row) for row, fingerprint in enumerate(stored)]
-    index = HammingIndex(max_distance, layout)
-    for pair in pairs:
-        index.add(*pair)
-    index.check()
-    expected = oracles.scan(pairs, query, asked)
-    assert index.within(query, asked) == expected
-    by_tables = [table.fresh_within(query, asked) for table in index._tables]
-    if None not in by_tables:
-        assert {(row, f) for near in by_tables for f, row in near} == {m[:2] for m in expected}
-
-
-def test_a_crowd_of_fresh_pairs_with_one_prefix_is_left_to_the_column():
-    index = HammingIndex(3, Layout(4))
-    crowd = [(number, number) for number in range(1_000)]
-    for pair in crowd:
-        index.add(*pair)
-    assert index._tables[0].fresh_within(500, 3) is None
-    assert index.within(500) == oracles.scan(crowd, 500, 3)
-    assert index.within(500, most=7) == oracles.scan(crowd, 500, 3)[:7]
-
-
 def test_a_span_larger_than_a_block_is_compared_beside_an_empty_one():
     crowd = [(number, number) for number in range(70_000)]
-    tables = tables_of(Layout(4), 3, crowd)
+    runs = runs_of(Layout(4), 3, crowd)
     queries = np.array([69_999, 2**64 - 1], np.uint64)
     found = [
         (owner, int(run.rows[place]))
-        for owners, run, places in near_in_runs([each.run for each in tables], queries, 1)
+        for owners, run, places in near_in_runs(runs, queries, 1)
         for owner, place in zip(owners.tolist(), places, strict=True)
     ]
     assert sorted(found) == sorted((0, row) for row, _, _ in oracles.scan(crowd, 69_999, 1))
@@ -134,14 +104,14 @@ def test_a_span_larger_than_a_block_is_compared_beside_an_empty_one():
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda index: index._tables[0].run.rows.__setitem__(slice(2), 5),
-        lambda index: index._tables.reverse() or index._tables[0].run.entries.sort(),
-        lambda index: index._tables[2].run.entries.__setitem__(0, 99),
-        lambda index: index._tables[1].run.directory.__setitem__(1, 0),
-        lambda index: index._tables[1].run.rows.__setitem__(0, 77),
+        lambda index: index._runs[0].rows.__setitem__(slice(2), 5),
+        lambda index: index._runs.reverse() or index._runs[0].entries.sort(),
+        lambda index: index._runs[2].entries.__setitem__(0, 99),
+        lambda index: index._runs[1].directory.__setitem__(1, 0),
+        lambda index: index._runs[1].rows.__setitem__(0, 77),
         lambda index: index._removed.add((1, 99)),
-        lambda index: index._tables[3].fresh.clear(),
-        lambda index: index._column.drop(1),
+        lambda index: index._merged.__setitem__(3, 1),
+        lambda index: index._fresh.add(1, 5),
     ],
 )
 def test_check_notices_what_is_not_as_it_should_be(spoil):

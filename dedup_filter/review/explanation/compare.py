@@ -112,7 +112,7 @@ def _comparison(
 ) -> Comparison:
     first, second = ComparedPage.stored(names[0], pages[0]), ComparedPage.of(names[1], pages[1])
     most = config.max_distance
-    layout = config.tables or plan(most, max(kept, _LEAST_PLANNED))
+    layout = plan(most, max(kept, _LEAST_PLANNED))
     stored = next(iter(first.fingerprints.values()), None)
     found = None if stored is None else _nearest(stored, second, most)
     texts = None

@@ -83,6 +83,4 @@ def as_recorded(page: JudgedPage) -> PageRecord | None:
 
 def _at(config: FilterConfig, distance: int) -> FilterConfig:
     """Return the same options for an index in memory, with another distance."""
-    return replace(
-        config, max_distance=distance, layout=None, keep_text=False, workers=0, expire_days=None
-    )
+    return replace(config, max_distance=distance, keep_text=False, workers=0, expire_days=None)

@@ -42,7 +42,6 @@ ESTIMATED = ("max_distance", "min_similarity")
 """Options whose effect records alone can estimate."""
 _WITHOUT_EFFECT = {
     "keep_text": "it changes no verdict",
-    "layout": "it changes no verdict",
     "workers": "it changes no verdict",
     "revisit": "it changes no verdict",
     "ignore": "pages were kept without what it left out then",

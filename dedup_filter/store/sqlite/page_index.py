@@ -110,16 +110,14 @@ class PageIndex:
         """Number of pages added and removed since the tables on disk were saved."""
 
     @classmethod
-    def opened(
-        cls, store: PageStore, max_distance: int, layout: Layout | None = None, *, by_host: bool
-    ) -> "PageIndex":
+    def opened(cls, store: PageStore, max_distance: int, *, by_host: bool) -> "PageIndex":
         """Return an index of all entries of a store, from its tables if they can be used."""
         if store.directory is not None:
             try:
-                return cls.loaded(store, layout, max_distance=max_distance, by_host=by_host)
+                return cls.loaded(store, max_distance=max_distance, by_host=by_host)
             except UnusableTables as found:
                 reason = found
-        fingerprints = HammingIndex(max_distance, layout, max(_EXPECTED, len(store)))
+        fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
         made = cls(fingerprints, HammingIndex(0), PhraseTable(), by_host=by_host)
         made.catch_up(store)
         if store.directory is not None and len(made._digests):
@@ -134,12 +132,10 @@ class PageIndex:
         return made
 
     @classmethod
-    def loaded(
-        cls, reader: PageReader, layout: Layout | None = None, **wanted: object
-    ) -> "PageIndex":
+    def loaded(cls, reader: PageReader, **wanted: object) -> "PageIndex":
         """Load the tables of an index in a directory, and bring them up to date.
 
-        `wanted`: values that the note of the tables must have. `layout`: None accepts any layout.
+        `wanted`: values that the note of the tables must have.
 
         Raises:
             UnusableTables: the tables are missing, damaged, outdated or for other options.
@@ -148,11 +144,10 @@ class PageIndex:
         arrays, about = reader.directory.tables.load()
         wanted["index"] = reader.noted("identity")
         try:
-            is_other = layout not in (None, Layout.of(about["layout"]))
-            if is_other or {name: about[name] for name in wanted} != wanted:
-                reason = "they are for another distance, scope or layout, or another index"
+            if {name: about[name] for name in wanted} != wanted:
+                reason = "they are for another distance or scope, or another index"
                 raise UnusableTables(reason, is_usual=True)
-            fingerprints = HammingIndex.from_sealed(_from_tables(arrays, about), layout)
+            fingerprints = HammingIndex.from_sealed(_from_tables(arrays, about))
             digests = HammingIndex.from_sealed(_from_tables(arrays, about["digests"], _DIGESTS))
             phrases = PhraseTable(arrays[_PHRASES])
             made = cls(fingerprints, digests, phrases, by_host=about["by_host"])

@@ -115,13 +115,11 @@ def test_that_do_not_fit_are_told_of_once(folder, article, caplog, change, level
     assert reason in line
 
 
-@pytest.mark.parametrize(
-    "options", [{"max_distance": 3}, {"scope": "host"}, {"layout": "Layout(13, 1)"}]
-)
+@pytest.mark.parametrize("options", [{"max_distance": 3}, {"scope": "host"}])
 def test_for_other_options_are_made_anew(folder, article, caplog, options):
     with NearDuplicateFilter.open(folder, crawl="news", **options) as pages:
         assert pages.see("http://a.example/x", text=article(8)).original == "http://a.example/8"
-    assert re.match("INFO: .*another distance, scope or layout", log_of(caplog)[0])
+    assert re.match("INFO: .*another distance or scope", log_of(caplog)[0])
 
 
 def test_are_written_when_the_index_has_grown_by_half(tmp_path, article, monkeypatch):

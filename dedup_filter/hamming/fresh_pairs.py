@@ -1,11 +1,12 @@
-"""The fresh pairs (added last) in two plain columns: fingerprints and rows.
+"""The pairs added last, in two plain columns: fingerprints and rows.
 
+    add     ->  the ends of both columns
     within  ->  XOR with the query, popcount, compare: three numpy calls over all of them
 
-A look-up with many probes (hundreds if k is 10 or more) compares all fresh pairs here, instead of
-searching the SortedList of each table for each prefix.
+The columns are not sorted: to compare all fresh pairs takes less time than to find a few of them in
+a sorted list of each table.
 
-Cost: 0.6 us a look-up for every thousand pairs.
+Cost: 0.5 us to add a pair; 2 us a look-up, and 0.6 us for every thousand pairs.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dedup_filter.hamming.pairs import IntpArray, Pairs, UInt64Array
 
 
-class FreshColumn:
+class FreshPairs:
     """Distinct pairs in the order in which they were added."""
 
     def __init__(self) -> None:
@@ -24,11 +25,15 @@ class FreshColumn:
     def __len__(self) -> int:
         return self._count
 
+    def __contains__(self, pair: tuple[int, int]) -> bool:
+        fingerprints, rows = self.since(0)
+        return pair[1] in rows[fingerprints == np.uint64(pair[0])].tolist()
+
     def add(self, fingerprint: int, row: int) -> None:
         """Add a pair that is not stored yet."""
         if self._count == len(self._rows):
-            self._fingerprints = np.concatenate([self._fingerprints, self._fingerprints])
-            self._rows = np.concatenate([self._rows, self._rows])
+            twice = np.tile(self._fingerprints, 2), np.tile(self._rows, 2)
+            self._fingerprints, self._rows = twice
         self._fingerprints[self._count], self._rows[self._count] = fingerprint, row
         self._count += 1
 
@@ -37,17 +42,15 @@ class FreshColumn:
         near = near_places(self._fingerprints[: self._count], query, distance, most)
         return list(zip(self._fingerprints[near].tolist(), self._rows[near].tolist(), strict=True))
 
+    def since(self, count: int) -> Pairs:
+        """Return all pairs but the first `count`: views that are valid until the next change."""
+        return Pairs(self._fingerprints[count : self._count], self._rows[count : self._count])
+
     def drop(self, count: int) -> None:
         """Remove the `count` pairs that were added first."""
-        left = self._count - count
-        for column in (self._fingerprints, self._rows):
-            column[:left] = column[count : self._count].copy()
-        self._count = left
-
-    @property
-    def pairs(self) -> Pairs:
-        """All pairs: views that are valid until the next addition."""
-        return Pairs(self._fingerprints[: self._count], self._rows[: self._count])
+        left = [column.copy() for column in self.since(count)]
+        self._count -= count
+        self._fingerprints[: self._count], self._rows[: self._count] = left
 
     @property
     def nbytes(self) -> int:
