@@ -30,7 +30,7 @@ from labelled_sets import LabelledSet, read_sets
 from store import SCHEME, START, pages
 from stream_score import score
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.filter import PlacedPage
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.review.tuning.record_pairs import Pages, Pairs, originals_at, pages_of, pairs_of
@@ -65,7 +65,7 @@ class Seen(NamedTuple):
 def seen(labelled: LabelledSet) -> Seen:
     """Judge a set by the defaults, and let `tune` look at the index."""
     with TemporaryDirectory() as folder:
-        with NearDuplicateFilter.open(folder) as index:
+        with CrawlFilter.open(folder) as index:
             read = [index.read(row["id"], text=row["text"]) for row in labelled.rows]
             for each in read:
                 index.commit(index.claim_read(each))
@@ -98,7 +98,7 @@ def by_records(labelled: LabelledSet, of: Seen, setting: Setting) -> float:
 def by_filter(labelled: LabelledSet, of: Seen, setting: Setting) -> float:
     """Score a setting by the filter's own verdicts."""
     named = {}
-    with NearDuplicateFilter.open(max_distance=setting[0], min_similarity=setting[1]) as index:
+    with CrawlFilter.open(max_distance=setting[0], min_similarity=setting[1]) as index:
         for each in of.read:
             verdict = index.claim_read(each)
             index.commit(verdict)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
 from math import ceil
-from typing import Any
+from typing import Any, TypedDict
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.features.analysis import ADS, FEATURE_HASHES
@@ -20,6 +20,38 @@ FLAGS = {"true": True, "1": True, "false": False, "0": False}
 """Strings that mean True or False."""
 _Rule = tuple[str, Callable[[Any], bool]]
 """A description of valid values, and a test."""
+
+
+Selectors = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+"""CSS selectors, or a mapping of them by host."""
+
+
+class FilterOptions(TypedDict, total=False):
+    """The options of a filter as keyword arguments: the fields of `FilterConfig`."""
+
+    max_distance: int
+    min_similarity: float | None
+    ignore: Selectors | None
+    content: Selectors | None
+    max_missing: int
+    ignore_numbers: bool
+    learn_frames: bool
+    features: str
+    feature_hash: str
+    shingle_size: int
+    ads: str
+    title_weight: int
+    heading_weight: int
+    image_weight: int
+    scope: str
+    shared_phrases: bool
+    canonical: bool
+    revisit: str
+    max_pages: int | None
+    expire_days: float | None
+    keep_text: bool
+    frame_memory: float
+    workers: int | str
 
 
 @dataclass(frozen=True)
@@ -35,10 +67,10 @@ class FilterConfig:
     min_similarity: float | None = 0.8
     """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
     alone decide, as in the paper."""
-    ignore: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    ignore: Selectors | None = None
     """CSS selectors, or a dict of them by host: elements that they match are treated as if they
     were not on the page."""
-    content: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    content: Selectors | None = None
     """CSS selectors, or a dict of them by host: only matching elements and the title are judged."""
     max_missing: int = 0
     """Words of lines and links that may be missing in the original on the same host, besides the
@@ -104,10 +136,10 @@ class FilterConfig:
                 )
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
+    def of(cls, options: Mapping[str, object]) -> "FilterConfig":
         """Make a configuration of named options; ConfigError: a name is unknown."""
         require_known("option", options, [field.name for field in fields(cls)])
-        return cls(**options)
+        return cls(**dict[str, Any](options))
 
     @property
     def looks_for_phrases(self) -> bool:

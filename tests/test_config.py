@@ -1,6 +1,9 @@
+from typing import get_type_hints
+
 import pytest
 
 from dedup_filter import ConfigError, FilterConfig, NearDuplicateFilter
+from dedup_filter.config import FilterOptions
 
 
 @pytest.mark.parametrize(
@@ -73,3 +76,7 @@ def test_options_can_be_checked_without_opening_anything(monkeypatch, tmp_path):
         NearDuplicateFilter.check_options("sqlite://somewhere")
     with pytest.raises(ConfigError, match="max_distance"):
         NearDuplicateFilter.check_options("memory:", max_distance=65)
+
+
+def test_the_typed_options_are_the_fields():
+    assert get_type_hints(FilterOptions) == get_type_hints(FilterConfig)

@@ -10,14 +10,17 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from twisted.internet import task
 
-from dedup_filter.filter import NearDuplicateFilter, PlacedPage
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
+
+if TYPE_CHECKING:
+    from dedup_filter.filter import PlacedPage
 
 Result = TypeVar("Result")
 
@@ -25,7 +28,7 @@ Result = TypeVar("Result")
 class IndexCalls:
     """Make the calls of a filter, directly or in a thread; `spent` gets the seconds of each."""
 
-    def __init__(self, pages: NearDuplicateFilter, spent: Callable[[float], None]) -> None:
+    def __init__(self, pages: CrawlFilter, spent: Callable[[float], None]) -> None:
         self.pages = pages
         self._spent = spent
         self._thread = ThreadPoolExecutor(1, "dedup_filter") if pages.is_shared else None

@@ -29,8 +29,8 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.utils.defer import deferred_from_coro
 
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, StoreError
-from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.explanation.refusals import why
 from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
@@ -357,11 +357,11 @@ def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:
         raise SettingsError(str(error)) if ends_program else error from None
 
 
-def _open(settings: PluginSettings) -> NearDuplicateFilter:
+def _open(settings: PluginSettings) -> CrawlFilter:
     """Open the index before anything is crawled and before a feed is begun."""
     try:
         crawl = None if settings.job_folder is None else crawl_name(settings.job_folder)
-        return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
+        return CrawlFilter.open(settings.index, crawl=crawl, **settings.options)
     except (ConfigError, StoreError) as error:
         message = in_settings(str(error))
         if not message.startswith("DEDUP_"):

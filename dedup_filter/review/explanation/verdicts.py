@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from dedup_filter.comparison.original import verdict_on
 from dedup_filter.config import FilterConfig
-from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.judging import FramedPages
 from dedup_filter.model import Unjudged, Verdict
@@ -30,10 +30,10 @@ DISTANCES = range(MAX_DISTANCE + 1)
 def seen_one_by_one(first: GivenPage, second: GivenPage, config: FilterConfig) -> list[Verdict]:
     """For each distance, let a filter see a page, then another; return the verdicts on that."""
     verdicts = []
-    with NearDuplicateFilter(_at(config, 0)) as reader:
+    with CrawlFilter(_at(config, 0)) as reader:
         pages = [reader.read(each.url, **each.page._asdict()) for each in (first, second)]
     for distance in DISTANCES:
-        with NearDuplicateFilter(_at(config, distance)) as here:
+        with CrawlFilter(_at(config, distance)) as here:
             for page in pages:
                 verdict = here.claim_read(page)
                 here.commit(verdict)

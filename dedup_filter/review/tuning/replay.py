@@ -16,8 +16,9 @@ from itertools import groupby
 from tempfile import TemporaryDirectory
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.filter import NearDuplicateFilter, PlacedPage
+from dedup_filter.filter import PlacedPage
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Verdict
 from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
@@ -37,7 +38,7 @@ def replayed(
     """
     with TemporaryDirectory(prefix="dedup-filter-") as folder:
         for crawl, of_crawl in groupby(records, key=lambda record: record.first_crawl):
-            with NearDuplicateFilter(config, folder, crawl=f"crawl {crawl}") as pages:
+            with CrawlFilter(config, folder, crawl=f"crawl {crawl}") as pages:
                 for record in of_crawl:
                     content = _content(reader, record, config)
                     verdict = pages.claim_read(PlacedPage(record.place, content))
