@@ -25,15 +25,15 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import Frames, HostContext, no_context
 from dedup_filter.judging import loading, profile_of
-from dedup_filter.model import NearPage, Unjudged
+from dedup_filter.model import Document, NearPage, Unjudged
 from dedup_filter.review.given_page import GivenPage, read_page
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.phrase_table import MOST_OF_KEY
-from dedup_filter.store.records import PageRecord
+from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
-from dedup_filter.upkeep.results import KeptContent, Recorded
+from dedup_filter.upkeep.results import Entries, KeptContent, Recorded
 
 _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
@@ -103,6 +103,15 @@ class RecordedPages:
         return Answer(name, profile.fingerprint, near)
 
     @property
+    def entries(self) -> Entries:
+        """The search keys of all recorded pages."""
+        return self._recorded.entries
+
+    def records(self, pages: Iterable[int]) -> Iterable[PageRecord]:
+        """Return the records of pages, in this order; pages that are gone are left out."""
+        return self._recorded.records(pages)
+
+    @property
     def kept(self) -> int:
         """The number of kept pages."""
         return int(np.count_nonzero(self._recorded.entries.are_kept))
@@ -167,13 +176,22 @@ class RecordedPages:
 
         Blocks that only one other page of the host had are in the page's main text only.
         """
-        content = self.content(record).page()
-        if content is None:
-            return Asked.of_record(record)
-        self.require_scheme()
+        profile = self.profile_at(record)
+        return Asked.of_record(record) if profile is None else Asked.of(record.host, profile)
+
+    def profile_at(self, record: PageRecord) -> PageProfile | None:
+        """Profile a recorded page by its kept blocks, with the present frame of its host.
+
+        None: they were not kept, or its fingerprint was made in another way.
+        """
+        kept = self.content(record)
+        is_plain = kept.form == KEPT_AS_TEXT
+        content = Document(kept.text or "", record.title) if is_plain else kept.page()
+        if content is None or scheme_of(self.config) != self._recorded.scheme:
+            return None
         page = ReadPage.of(content, self.config)
-        context = self.context(record.url, page.shown)
-        return Asked.of(record.host, profile_of(page, context, self.config))
+        context = no_context(page.shown) if is_plain else self.context(record.url, page.shown)
+        return profile_of(page, context, self.config)
 
     def _found(self, query: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries
