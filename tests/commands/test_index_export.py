@@ -154,7 +154,7 @@ def test_a_bad_line_is_named_and_nothing_of_it_is_there(export, tmp_path, why):
     assert not other.exists()
 
 
-@pytest.mark.parametrize("command", ["compact", "migrate -o features=words"])
+@pytest.mark.parametrize("command", ["compact", "migrate --set features=words"])
 def test_a_disk_that_is_full_costs_nothing_that_was_there(index, tmp_path, command):
     pytest.importorskip("resource")
     before = contents(index)

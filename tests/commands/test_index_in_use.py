@@ -36,7 +36,7 @@ def test_what_reads_works(every_place):
     [
         "forget DIR https://www.example.com/1",
         "compact DIR",
-        "migrate DIR -o features=shingles",
+        "migrate DIR --set features=shingles",
         "migrate DIR --fresh",
         "import DIR FEED",
     ],

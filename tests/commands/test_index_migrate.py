@@ -89,10 +89,10 @@ def test_begins_anew_when_told_to(index, is_damaged):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ("-o features=shingles -o title_weight=2", "titles"),
-        ("-o feature=x", "did you mean"),
-        ("-o x", "NAME=VALUE"),
-        ("-o shingle_size=0", "0"),
+        ("--set features=shingles --set title_weight=2", "titles"),
+        ("--set feature=x", "did you mean"),
+        ("--set x", "NAME=VALUE"),
+        ("--set shingle_size=0", "0"),
     ],
 )
 def test_wrong_options_are_refused(index, options, why):
