@@ -28,8 +28,8 @@ from memory import line
 from stopwatch import figure
 from store import resident
 
-from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.frames.host_frames import Frames, FrameUpdate
 
 PAGES_OF_HOST = 3
@@ -92,7 +92,7 @@ def crawl(hosts: int, place: str, frame_memory: float) -> Figures:
     article_at: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
         where = folder if place == "directory" else "memory:"
-        with NearDuplicateFilter.open(where, frame_memory=frame_memory) as index:
+        with CrawlFilter.open(where, frame_memory=frame_memory) as index:
             for page in pages(hosts):
                 started = time.process_time()
                 verdict = index.see(page.url, html=page.html)

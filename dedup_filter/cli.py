@@ -22,22 +22,8 @@ _COMPLETE = "_DEDUP_FILTER_COMPLETE"
 """Variable by which a shell requests completions, by click's convention."""
 _INDEX = ("INDEX", "DIR")
 """Names of arguments that are an index, or an index in a directory."""
-_MODULES = {
-    "clusters": "fingerprints",
-    "compare": "compare",
-    "explain": "explain",
-    "find": "find",
-    "fingerprint": "fingerprint",
-    "index": "index",
-    "near": "fingerprints",
-    "pairs": "fingerprints",
-    "plan": "plan",
-    "report": "report",
-    "rules": "rules",
-    "scan": "scan",
-    "tune": "tune",
-}
-"""The module of each command, in `commands`."""
+_NAMES = "scan report explain compare find tune rules index bits".split()
+"""The commands, which are modules of `commands`; first what most people do."""
 
 
 class _Commands(CommandGroup):
@@ -45,13 +31,13 @@ class _Commands(CommandGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
-        return [*_MODULES]
+        return _NAMES
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         """Return the command of a name, None if there is none."""
-        if name not in _MODULES:
+        if name not in _NAMES:
             return None
-        module = import_module(f"dedup_filter.commands.{_MODULES[name]}")
+        module = import_module(f"dedup_filter.commands.{name}")
         command: click.Command = getattr(module, f"{name}_command")
         return command
 
@@ -61,10 +47,10 @@ class _Commands(CommandGroup):
 )
 @click.version_option(package_name="dedup-filter", prog_name="dedup-filter")
 def _cli() -> None:
-    """Find near-duplicates among 64-bit fingerprints, and maintain indexes.
+    """Remove near-duplicate pages from crawls, and show why pages are dropped or kept.
 
-    Fingerprints are read one a line, decimal or hexadecimal (0x...), from a file or from
-    standard input (-). Results are JSON, one value a line.
+    INDEX is a folder, or the address of an index that crawlers share (redis://...). With --json,
+    results are JSON, one value a line.
 
     \b
     Exit codes:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
 from math import ceil
-from typing import Any
+from typing import Any, TypedDict
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.features.analysis import ADS, FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
-from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
+from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.text.selectors import SiteSelectors
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
@@ -20,6 +20,38 @@ FLAGS = {"true": True, "1": True, "false": False, "0": False}
 """Strings that mean True or False."""
 _Rule = tuple[str, Callable[[Any], bool]]
 """A description of valid values, and a test."""
+
+
+Selectors = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+"""CSS selectors, or a mapping of them by host."""
+
+
+class FilterOptions(TypedDict, total=False):
+    """The options of a filter as keyword arguments: the fields of `FilterConfig`."""
+
+    max_distance: int
+    min_similarity: float | None
+    ignore: Selectors | None
+    content: Selectors | None
+    max_missing: int
+    ignore_numbers: bool
+    learn_frames: bool
+    features: str
+    feature_hash: str
+    shingle_size: int
+    ads: str
+    title_weight: int
+    heading_weight: int
+    image_weight: int
+    scope: str
+    shared_phrases: bool
+    canonical: bool
+    revisit: str
+    max_pages: int | None
+    expire_days: float | None
+    keep_text: bool
+    frame_memory: float
+    workers: int | str
 
 
 @dataclass(frozen=True)
@@ -32,16 +64,13 @@ class FilterConfig:
 
     max_distance: int = 12
     """k: pages whose fingerprints differ in at most this many bits are compared. 0 to 12."""
-    layout: Layout | str | None = None
-    """How the index cuts the 64 bits into blocks for its tables: "Layout(4, 1)", see
-    `dedup-filter plan`. None (best): planned for the number of pages, and again as it grows."""
     min_similarity: float | None = 0.8
     """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
     alone decide, as in the paper."""
-    ignore: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    ignore: Selectors | None = None
     """CSS selectors, or a dict of them by host: elements that they match are treated as if they
     were not on the page."""
-    content: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    content: Selectors | None = None
     """CSS selectors, or a dict of them by host: only matching elements and the title are judged."""
     max_missing: int = 0
     """Words of lines and links that may be missing in the original on the same host, besides the
@@ -105,22 +134,12 @@ class FilterConfig:
                     f'{name} is for features="shingles"; with features="{self.features}" it must'
                     " be 0"
                 )
-        try:
-            if self.tables is not None:
-                self.tables.require_exact(self.max_distance)
-        except ConfigError as error:
-            raise ConfigError(f"layout={self.layout!r} cannot be used: {error}") from None
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
+    def of(cls, options: Mapping[str, object]) -> "FilterConfig":
         """Make a configuration of named options; ConfigError: a name is unknown."""
         require_known("option", options, [field.name for field in fields(cls)])
-        return cls(**options)
-
-    @cached_property
-    def tables(self) -> Layout | None:
-        """The layout of the permuted tables, if one is chosen."""
-        return None if self.layout is None else Layout.of(str(self.layout))
+        return cls(**dict[str, Any](options))
 
     @property
     def looks_for_phrases(self) -> bool:

@@ -6,6 +6,7 @@
     commit  the page's item passed all pipelines: the page is kept for good
     release the page's item was dropped or failed: the page is forgotten, a copy can be kept
     see     claim and commit in one call
+    judge   return the verdict of a page; nothing is recorded
     find    return the kept pages that are similar to a page; nothing is recorded
 
 Guarantees, cited in tests by their numbers:
@@ -20,31 +21,30 @@ Guarantees, cited in tests by their numbers:
 6. In a directory, a restart changes no later verdict.
 7. No page is a duplicate of a page that was released, or was pending when its process ended.
 
-No other call can come between look-up and insert. Calls to the index come from one thread at a
-time; `read` touches no state and may run in another thread.
+No other call can come between look-up and insert. Calls come from one thread at a time.
 """
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from dedup_filter.comparison.near_pages import Asked
-from dedup_filter.config import FilterConfig
+from dedup_filter.config import FilterConfig, FilterOptions
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.fingerprints.read_page import Source
-from dedup_filter.fingerprints.sketch import jaccard
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.hamming.pairs import fingerprint_of
 from dedup_filter.judging import FramedPages
-from dedup_filter.model import Fate, NearPage, Unjudged, Verdict
+from dedup_filter.model import NearPage, Unjudged, Verdict
 from dedup_filter.store.location import MEMORY, folder_of, open_index
-from dedup_filter.store.sqlite.page_store import BOOKMARK, PageStore
-from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Html
 from dedup_filter.workers.pool import Content, Pool
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
 
 _AHEAD = 16
 """Pages for each worker that are read before they are judged, if the first of them takes long."""
@@ -58,6 +58,16 @@ class PlacedPage(NamedTuple):
     place: Place
     content: Content
     """The source of the page if no worker could read it; it is read when it is judged."""
+
+
+class PageArguments(TypedDict, total=False):
+    """The arguments of `NearDuplicateFilter.see` that hold a page."""
+
+    html: Html | None
+    text: str | None
+    content_type: str | None
+    link: str | None
+    title: str | None
 
 
 class NearDuplicateFilter:
@@ -93,8 +103,12 @@ class NearDuplicateFilter:
 
     @classmethod
     def open(
-        cls, location: str | os.PathLike[str] = MEMORY, *, crawl: str | None = None, **options: Any
-    ) -> "NearDuplicateFilter":
+        cls,
+        location: str | os.PathLike[str] = MEMORY,
+        *,
+        crawl: str | None = None,
+        **options: "Unpack[FilterOptions]",
+    ) -> "Self":
         """Open the index at a location; the options are the fields of `FilterConfig`.
 
         "memory:" is an index that ends with this filter. A path names a directory, which is created
@@ -121,7 +135,7 @@ class NearDuplicateFilter:
 
     @classmethod
     def check_options(
-        cls, location: str | os.PathLike[str] = MEMORY, **options: Any
+        cls, location: str | os.PathLike[str] = MEMORY, **options: "Unpack[FilterOptions]"
     ) -> FilterConfig:
         """Check options as `open` would, without opening an index; return them.
 
@@ -170,26 +184,37 @@ class NearDuplicateFilter:
         Writes are grouped: the last pages outlive the process only after `flush` or `close`.
         """
         page = PageText(html, text, content_type, link, title)
-        return self._judge(self.read(url, **page._asdict()), is_pending=False)
+        return self._claim(self._read(url, page), is_pending=False)
 
-    def claim(self, url: str, **page: Any) -> Verdict:
+    def claim(self, url: str, **page: "Unpack[PageArguments]") -> Verdict:
         """Judge a page, given as to `see`, and keep it pending until `commit` or `release`.
 
-        If the page repeats a page that is pending itself (see `fate` of the verdict's
-        `original_page`), the verdict is valid only once the original is committed. If the original
-        is released, claim the page again.
+        If the page repeats a page that is pending itself, the verdict is valid only once the
+        original is committed. If the original is released, claim the page again.
         """
-        return self._judge(self.read(url, **page), is_pending=True)
+        return self._claim(self._read(url, PageText(**page)), is_pending=True)
 
-    def read(self, url: str, **page: Any) -> PlacedPage:
-        """Read a page, given as to `see`; `claim_read` judges it.
+    def judge(self, url: str, **page: "Unpack[PageArguments]") -> Verdict:
+        """Return the verdict that `see` would return for a page now; record nothing.
 
-        The two can run in different threads: only `read` touches a given tree.
+        The page is given as to `see`. `page` of the verdict is None. The original may be a page
+        that is still pending. Cost: as `see`.
+
+        >>> with NearDuplicateFilter.open() as pages:
+        ...     text = "A crawler that meets the same article again has no need of it. " * 8
+        ...     pages.judge("https://example.com/a", text=text).outcome
+        ...     pages.see("https://example.com/a", text=text).outcome
+        'new'
+        'new'
         """
-        source, place = self._given(url, **page)
-        return PlacedPage(place, source.read(self.config))
+        place, content = self._profilable(url, PageText(**page))
+        if isinstance(content, Unjudged):
+            return Verdict("unjudged", reason=content.reason)
+        return self._framed.judge(place, content)
 
-    def find(self, url: str = "", *, fingerprint: int | None = None, **page: Any) -> list[NearPage]:
+    def find(
+        self, url: str = "", *, fingerprint: int | None = None, **page: "Unpack[PageArguments]"
+    ) -> list[NearPage]:
         """Return all kept pages within `max_distance` of a page or a fingerprint, nearest first.
 
         Nothing is recorded or changed. The page is given as to `see`. If the page is too short to
@@ -211,14 +236,9 @@ class NearDuplicateFilter:
             ValueError: the fingerprint is outside 0..2**64-1.
         """
         if fingerprint is None:
-            given = self.read(url, **page)
-            content = given.content
-            if isinstance(content, Source):
-                content = content.read(self.config)
-            self._require_open()
+            place, content = self._profilable(url, PageText(**page))
             if isinstance(content, Unjudged):
                 return []
-            place = given.place
             query = Asked.of(place.host, self._framed.profile(place, content))
         elif page:
             raise TypeError("give a fingerprint or a page, not both")
@@ -226,14 +246,6 @@ class NearDuplicateFilter:
             self._check_url(url)
             query = Asked(Place.of(url).host, (fingerprint_of(fingerprint),))
         return query.found(self._kept.find(query), self.config.max_distance)
-
-    def submit(self, url: str, **page: Any) -> Future[PlacedPage]:
-        """Let a worker read a page, given as to `see`; `claim_read` judges it.
-
-        The page is read at once if there are no workers (`FilterConfig.workers`), or if a tree or
-        an instance of a subclass of str or bytes is given.
-        """
-        return self._submit(*self._given(url, **page))
 
     def _submit(
         self, source: Source, place: Place, *, may_help: bool = False
@@ -271,13 +283,9 @@ class NearDuplicateFilter:
         for read in self._submitted(pages):
             ahead.append(read)
             while ahead and (len(ahead) > most or ahead[0].done()):
-                yield self._judge(ahead.popleft().result(), is_pending=False)
+                yield self._claim(ahead.popleft().result(), is_pending=False)
         while ahead:
-            yield self._judge(ahead.popleft().result(), is_pending=False)
-
-    def claim_read(self, page: PlacedPage) -> Verdict:
-        """Judge a page that was read, and keep it pending."""
-        return self._judge(page, is_pending=True)
+            yield self._claim(ahead.popleft().result(), is_pending=False)
 
     def commit(self, verdict: Verdict) -> None:
         """Keep the page of a verdict for good; do nothing if it is not pending.
@@ -295,35 +303,6 @@ class NearDuplicateFilter:
         if (page := self._page(verdict)) is not None:
             self._framed.release(page)
 
-    @property
-    def has_workers(self) -> bool:
-        """Whether other processes read pages for `submit`."""
-        return self._pool is not None
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether calls wait for a server; a crawl then makes them in a thread of their own."""
-        return self._kept.is_shared
-
-    def totals(self) -> Mapping[str, int] | None:
-        """Return outcome -> pages judged by all processes; None: the index is not shared."""
-        return self._kept.totals()
-
-    def fate(self, page: int) -> Fate:
-        """Return the state of the page with this number: "pending", "kept" or "gone"."""
-        self._require_open()
-        return self._kept.fate(page) if 0 < page < 2**63 else "gone"
-
-    def similarity(self, one: int, other: int) -> float | None:
-        """Estimate the Jaccard similarity of two recorded pages, 0 to 1, from their sketches.
-
-        `one` and `other` are their numbers; None: a record is gone. Cost: 0.1 ms, or a call of the
-        server.
-        """
-        self._require_open()
-        sketches = self._kept.sketches([one, other])
-        return jaccard(sketches[one], sketches[other]) if {one, other} <= {*sketches} else None
-
     def forget(self, url: str) -> int:
         """Forget all pages at a URL in any spelling; return their number.
 
@@ -337,32 +316,19 @@ class NearDuplicateFilter:
         self._require_open()
         self._kept.flush()
 
-    @property
-    def bookmark(self) -> str | None:
-        """The bookmark of the last write of the index; None: there is none."""
-        kept: str | None = self._store_on_disk().noted(BOOKMARK)
-        return kept
+    def _read(self, url: str, page: PageText) -> PlacedPage:
+        source, place = self._given(url, page)
+        return PlacedPage(place, source.read(self.config))
 
-    def keep_bookmark(self, bookmark: Callable[[], str]) -> None:
-        """Store a bookmark of the caller with each write of the index.
-
-        Judged pages are written now and then within calls of other methods. Before each write
-        `bookmark` is called, and its result is written in the same transaction: after a kill, the
-        index has exactly the pages up to its bookmark. If `bookmark` raises an error, nothing is
-        written.
-
-        Raises:
-            ConfigError: the index is not in a directory.
-        """
-        self._store_on_disk().bookmark = bookmark
-
-    def _store_on_disk(self) -> PageStore:
+    def _profilable(self, url: str, page: PageText) -> tuple[Place, ReadPage | Unjudged]:
+        """Read a page that is not to be recorded."""
+        place, content = self._read(url, page)
+        if isinstance(content, Source):
+            content = content.read(self.config)
         self._require_open()
-        if not isinstance(self._kept, SqlitePages) or self._kept.frames is None:
-            raise ConfigError("a bookmark is for an index in a directory")
-        return self._kept.store
+        return place, content
 
-    def _judge(self, page: PlacedPage, *, is_pending: bool) -> Verdict:
+    def _claim(self, page: PlacedPage, *, is_pending: bool) -> Verdict:
         self._require_open()
         content = page.content
         if isinstance(content, Source):
@@ -375,7 +341,8 @@ class NearDuplicateFilter:
         """Submit pages; an error of `pages` becomes the error of a last page."""
         try:
             for page in pages:
-                yield self._submit(*self._given(**page), may_help=True)
+                given = {name: value for name, value in page.items() if name != "url"}
+                yield self._submit(*self._given(page["url"], PageText(**given)), may_help=True)
         except Exception as error:
             failed: Future[PlacedPage] = Future()
             failed.set_exception(error)
@@ -396,12 +363,11 @@ class NearDuplicateFilter:
         if self._is_closed:
             raise DedupError("the filter is closed; open another one")
 
-    def _given(self, url: str | Place, **page: Any) -> tuple[Source, Place]:
+    def _given(self, url: str | Place, given: PageText) -> tuple[Source, Place]:
         """Return the source and the place of a page."""
         if not isinstance(url, Place):
             self._check_url(url)
             url = Place.of(url)
-        given = PageText(**page)
         for name, value in (("link", given.link), ("title", given.title)):
             if not isinstance(value, str | None):
                 raise TypeError(f"{name} is a str, not {type(value).__name__}")
@@ -417,20 +383,6 @@ class NearDuplicateFilter:
         For an index in a directory, memory of SQLite and of the system's file cache is not counted.
         """
         return self._kept.nbytes + self._framed.nbytes
-
-    @property
-    def capped(self) -> int:
-        """Number of look-ups with so many candidates that only the nearest were compared."""
-        return self._kept.capped
-
-    @property
-    def forgotten_hosts(self) -> int:
-        """Number of hosts whose frames were forgotten because `frame_memory` was full.
-
-        Their frames are learnt again from later pages. For an index in a directory the number is 0:
-        frames are on disk.
-        """
-        return self._framed.forgotten
 
     def check(self) -> None:
         """Raise AssertionError if index, store and frames are damaged, or do not agree."""
@@ -450,7 +402,7 @@ class NearDuplicateFilter:
             self._pool.close()
         self._kept.close()
 
-    def __enter__(self) -> "NearDuplicateFilter":
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, *_: object) -> None:

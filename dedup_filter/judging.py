@@ -34,6 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dedup_filter.comparison.original import verdict_on
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import PageProfile, profile
@@ -147,11 +148,9 @@ class FramedPages:
             counted = self._counted(host, shown)
             expected = self._expected.context(counted)
             found_by = profile_of(page, expected, self._config)
-            found = self._kept.compare(place, found_by)
+            found = self._compared(place, found_by)
             if found.reason == "no_text":
                 return found
-            if found_by.canonical:
-                found = found._replace(canonical=canonical_of(place, found_by.canonical))
             kept = (found_by.text, _form_of(page)) if self._config.keep_text else (None, None)
             change = None
             try:
@@ -173,6 +172,20 @@ class FramedPages:
                 self._expected.add(number, {each.name: update for each, update in updates})
             self._make_room()
             return verdict
+
+    def judge(self, place: Place, page: ReadPage) -> Verdict:
+        """Return the verdict of `claim` on a page now; record and count nothing."""
+        self._receive(_framed(place, page), page.shown)
+        found_by = self.profile(place, page)
+        if found_by.is_blank:  # a store may count such a page
+            return verdict_on(found_by, "unjudged", "no_text")
+        return self._compared(place, found_by)
+
+    def _compared(self, place: Place, page: PageProfile) -> Verdict:
+        found = self._kept.compare(place, page)
+        if found.reason == "no_text" or not page.canonical:
+            return found
+        return found._replace(canonical=canonical_of(place, page.canonical))
 
     def profile(self, place: Place, page: ReadPage) -> PageProfile:
         """Profile a page as `claim` would now; count nothing."""

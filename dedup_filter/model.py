@@ -1,12 +1,12 @@
 """The values that travel between the layers: documents, matches, verdicts.
 
 They are plain frozen data without behaviour, so that every layer can use them without knowing
-another layer.
+another layer. A `Verdict` has no truth: each page has one, so a test for truth is a mistake.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
 REPEATS: tuple[Outcome, ...] = ("near", "exact")
@@ -152,8 +152,15 @@ def as_hex(fingerprint: int | None) -> str | None:
     return None if fingerprint is None else f"{fingerprint:#018x}"
 
 
-class Verdict(NamedTuple):
-    """The filter's verdict on a page, and the figures it is based on."""
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """The filter's verdict on a page, and the figures it is based on.
+
+    A verdict is neither true nor false: `if verdict:` raises TypeError.
+
+    >>> Verdict("near", "https://example.com/a", distance=3)
+    Verdict('near', original='https://example.com/a', distance=3)
+    """
 
     outcome: Outcome
     original: str | None = None
@@ -209,6 +216,20 @@ class Verdict(NamedTuple):
     def is_duplicate(self) -> bool:
         """Whether the page repeats an earlier page."""
         return self.outcome in REPEATS
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a verdict is neither true nor false: test verdict.is_duplicate instead")
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{each.name}={value!r}"
+            for each in fields(self)[1:]
+            if (value := getattr(self, each.name)) != each.default
+        ]
+        return f"Verdict({', '.join([repr(self.outcome), *shown])})"
+
+    def _replace(self, **changes: Any) -> "Verdict":
+        return replace(self, **changes)
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values.

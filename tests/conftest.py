@@ -15,7 +15,7 @@ from redis_nodes import RedisNodes
 from redis_servers import RedisServer, redis_program
 from web_site import served
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 
 # Deadlines measure the machine; reproducible examples make a failure everybody's failure.
 settings.register_profile("default", deadline=None, print_blob=True)
@@ -43,7 +43,7 @@ def article():
 @pytest.fixture
 def pages():
     """A filter in memory, which is whole in the end."""
-    with NearDuplicateFilter.open() as opened:
+    with CrawlFilter.open() as opened:
         yield opened
         opened.check()
 

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 
 from scrapy.settings import Settings
 
-from dedup_filter import FilterConfig, NearDuplicateFilter, Verdict
+from dedup_filter import FilterConfig, Verdict
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings
@@ -58,7 +59,7 @@ class Crawl:
         self.loop = HastyLoop()
         self.has_ended = False
         self.stats = Collector()
-        self.pages = NearDuplicateFilter.open() if pages is None else pages
+        self.pages = CrawlFilter.open() if pages is None else pages
         counting = CrawlStats(self.stats, end_crawl)
         self.judge = Judge(PluginSettings.read(Settings(settings)), self.pages, counting)
 
@@ -141,7 +142,7 @@ class Sent:
     def outcome(self):
         """What was said of it; None: it waits, or nothing was."""
         verdict = self.verdict if self._task.done() else None
-        return verdict and (verdict.reason or verdict.outcome)
+        return None if verdict is None else verdict.reason or verdict.outcome
 
     def end(self, went_through=True):
         """Let it come out of the pipelines; return what was said of it."""

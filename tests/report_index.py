@@ -7,7 +7,7 @@ what an index would take long to be filled with.
 from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.review.report.border import Outside
+from dedup_filter.review.report.close_calls import CloseCalls
 from dedup_filter.review.report.collect import Bounds, Pair, ReportData
 from dedup_filter.review.report.pack_texts import NOT_KEPT, PackedTexts
 from dedup_filter.review.report.render import render
@@ -72,9 +72,6 @@ def made_report(duplicates):
         reasons={},
         crawls=[],
         shingle_size=3,
-        over_time={"start": 0, "span": 1, "kept": [], "near": [], "exact": []},
-        by_host={"hosts": [], "near": [], "exact": [], "others": 0, "of_others": 0},
-        by_distance={"near": [], "exact": []},
     )
     kept = duplicates // 10
     for page in range(1, kept + 1):
@@ -84,7 +81,7 @@ def made_report(duplicates):
         original, distance = page % kept + 1, page % 13
         found.pairs.append(Pair(page, original, distance, 0.8 + page % 200 / 1_000, "near"))
     texts = PackedTexts([NOT_KEPT] * duplicates)
-    return render("made", found, Outside(farthest=15), texts)
+    return render("made", found, CloseCalls(), texts)
 
 
 def _record(page, outcome):

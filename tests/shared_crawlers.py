@@ -20,7 +20,8 @@ import redis
 from made_profiles import said_profile
 from patience import PATIENCE, PROCESSES
 
-from dedup_filter import NearDuplicateFilter, judging
+from dedup_filter import judging
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import profile
 from dedup_filter.store.protocol import Overtaken
@@ -145,7 +146,7 @@ class Crawler:
         self.counts = Counter()
         self.chance = random.Random(name)
         self.judge = self.see if way == "see" else self.claim
-        self.pages = NearDuplicateFilter.open(url, max_distance=K, min_similarity=0.7)
+        self.pages = CrawlFilter.open(url, max_distance=K, min_similarity=0.7)
         self.held, self.kept = [], []
 
     def tell(self, page, became, original=None):

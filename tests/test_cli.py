@@ -27,21 +27,20 @@ def stored(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text", "found"),
     [
-        ("pairs", "8\n11\n11\n4096\n", [[8, 11], [8, 4096]]),
+        ("pairs --max-distance 3", "8\n11\n11\n4096\n", [[8, 11], [8, 4096]]),
         ("pairs --json", "8\n4096\n", [{"pair": [8, 4096], "distance": 2}]),
-        ("pairs -d 2", " 8 \r\n\r\n\t11\n\n0x0F", [[8, 11], [11, 15]]),
-        ("pairs", f"000\n{2**64 - 1}\n{2**64 - 2}\n", [[2**64 - 2, 2**64 - 1]]),
+        ("pairs --max-distance 2", " 8 \r\n\r\n\t11\n\n0x0F", [[8, 11], [11, 15]]),
+        ("pairs --max-distance 3", f"000\n{2**64 - 1}\n{2**64 - 2}\n", [[2**64 - 2, 2**64 - 1]]),
         ("pairs --hex", "0xFF\n0Xfe\n255\n", [["0xfe", "0xff"]]),
         ("clusters --hex", "0xff\n254\n", [["0xff", "0xfe"]]),
-        ("clusters -d 2", "11\n77777\n8\n12288\n8\n0\n", [[11, 8, 12288, 0]]),
-        ("clusters -d 2 --split", "11\n77777\n8\n12288\n8\n0\n", [[11, 8], [12288, 0]]),
+        ("clusters --max-distance 2", "11\n77777\n8\n12288\n8\n0\n", [[11, 8, 12288, 0]]),
         (
             "clusters --json",
             "11\n8\n",
             [{"representative": 11, "size": 2, "spread": 2, "members": [11, 8]}],
         ),
-        ("near STORED", "15\n1048575\n9\n", [[11, 8], [], [8, 11, 4096]]),
-        ("near STORED STORED -d 0", "", [[8], [11], [4096], [2**64 - 1]]),
+        ("near STORED --max-distance 3", "15\n1048575\n9\n", [[11, 8], [], [8, 11, 4096]]),
+        ("near STORED STORED --max-distance 0", "", [[8], [11], [4096], [2**64 - 1]]),
         (
             "near STORED --json --max-distance 1",
             "15\n",
@@ -55,12 +54,12 @@ def stored(tmp_path):
 def test_what_is_read_and_written(stored, tmp_path, arguments, text, found):
     (tmp_path / "empty").touch()
     paths = {"STORED": stored, "EMPTY": str(tmp_path / "empty")}
-    assert lines(*(paths.get(each, each) for each in arguments.split()), text=text) == found
+    assert lines("bits", *(paths.get(each, each) for each in arguments.split()), text=text) == found
 
 
 @pytest.mark.parametrize("bad", BAD_LINES.split("|"))
 def test_a_bad_line_is_named_and_nothing_is_written(bad):
-    err = refused("pairs", text=f"8\n11\n\n{bad}\n8\n")
+    err = refused("bits", "pairs", text=f"8\n11\n\n{bad}\n8\n")
     assert "standard input, line 4: " in err
     assert len(err) < 250
 
@@ -68,19 +67,19 @@ def test_a_bad_line_is_named_and_nothing_is_written(bad):
 def test_a_bad_line_in_a_file_is_named_with_the_file(stored, tmp_path):
     bad = tmp_path / "bad.txt"
     bad.write_text("8\nnine\n")
-    assert run("near", str(bad), stored)[:2] == (2, "")
-    code, out, err = run("near", stored, str(bad))
+    assert run("bits", "near", str(bad), stored)[:2] == (2, "")
+    code, out, err = run("bits", "near", stored, str(bad), "--max-distance", "3")
     assert (code, out) == (2, "[8, 11, 4096]\n")
     assert f"{str(bad)!r}, line 2: 'nine'" in err
 
 
 def test_control_characters_do_not_reach_the_terminal(tmp_path):
     for arguments, text in (
-        (["pairs"], "\x1b[31mred\x07\n"),
-        (["pairs", str(tmp_path / "\x1b[31mnone")], ""),
+        (["bits", "pairs"], "\x1b[31mred\x07\n"),
+        (["bits", "pairs", str(tmp_path / "\x1b[31mnone")], ""),
         (["\x1b[31mnone"], ""),
-        (["pairs", "--\x1b[31mnone"], ""),
-        (["plan", "--pages", "\x1b[31m"], ""),
+        (["bits", "pairs", "--\x1b[31mnone"], ""),
+        (["bits", "plan", "--pages", "\x1b[31m"], ""),
     ):
         code, out, err = run(*arguments, text=text)
         assert (code, out) == (2, "")
@@ -90,19 +89,20 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path):
 
 def test_a_file_that_is_not_there_or_a_folder_is_named(tmp_path):
     for command, path in (("pairs", tmp_path / "none"), ("near", tmp_path)):
-        code, out, err = run(command, str(path))
+        code, out, err = run("bits", command, str(path))
         assert (code, out) == (2, "")
         assert f"{str(path)!r}: " in err
-    assert "there is no index" in run("pairs", str(tmp_path))[2]
+    assert "there is no index" in run("bits", "pairs", str(tmp_path))[2]
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        *("nothing", "near", "near - -", "pairs -d 13", "pairs -d x"),
+        *("nothing", "bits near", "bits near - -", "bits pairs -d 3", "scan x --colour red"),
+        *("bits pairs --max-distance 13", "bits pairs --max-distance x"),
         *("index nothing", "index stats", "index forget somewhere"),
-        *("plan", "plan --pages 0", "plan --pages 1.5", "plan --pages nan", "plan --pages inf"),
-        "plan --pages 1e6 --memory much",
+        *("bits plan", *(f"bits plan --pages {each}" for each in ("0", "1.5", "nan", "inf"))),
+        "bits plan --pages 1e6 --memory much",
     ],
 )
 def test_wrong_arguments_end_with_2_and_a_word_why(arguments):
@@ -112,7 +112,7 @@ def test_wrong_arguments_end_with_2_and_a_word_why(arguments):
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("group", [[], ["index"]])
+@pytest.mark.parametrize("group", [[], ["index"], ["bits"]])
 def test_a_group_without_a_command_lists_its_commands_as_its_help_does(group):
     code, out, err = run(*group)
     assert (code, out) == (2, "")
@@ -120,19 +120,19 @@ def test_a_group_without_a_command_lists_its_commands_as_its_help_does(group):
     assert len(commands_in(err)) >= 4
 
 
-@pytest.mark.parametrize(("arguments", "wanted"), [("--help", 0), ("pairs", 2)])
+@pytest.mark.parametrize(("arguments", "wanted"), [("--help", 0), ("bits pairs", 2)])
 def test_a_process_says_what_is_said_in_that_of_the_tests(arguments, wanted):
     """By the script of the installed package, if it is one."""
     script = shutil.which("dedup-filter", path=Path(sys.executable).parent)
     command = [script] if script else COMMAND
-    said = run_process(arguments, text="8\nnine\n", command=command)
+    said = run_process(*arguments.split(), text="8\nnine\n", command=command)
     assert said[0] == wanted
-    assert said == run(arguments, text="8\nnine\n")
+    assert said == run(*arguments.split(), text="8\nnine\n")
 
 
 def test_a_reader_that_goes_away_ends_it_quietly():
     many = "".join(f"{1 << a | 1 << b}\n" for a in range(64) for b in range(a))
-    with start("pairs", "-d", "4") as process:
+    with start("bits", "pairs", "--max-distance", "4") as process:
         process.stdin.write(many.encode())
         process.stdin.close()
         assert process.stdout.readline()
@@ -142,7 +142,7 @@ def test_a_reader_that_goes_away_ends_it_quietly():
 
 
 def test_each_line_is_answered_at_once_and_an_interrupt_ends_it_quietly(stored):
-    with start("near", stored) as process:
+    with start("bits", "near", stored, "--max-distance", "3") as process:
         for asked, answer in ((b"15\n", b"[11, 8]\n"), (b"4096\n", b"[4096, 8]\n")):
             process.stdin.write(asked)
             process.stdin.flush()
@@ -154,33 +154,37 @@ def test_each_line_is_answered_at_once_and_an_interrupt_ends_it_quietly(stored):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 def test_a_full_disk_is_a_failure():
-    command = ["sh", "-c", '"$0" -m dedup_filter pairs > /dev/full', sys.executable]
+    command = ["sh", "-c", '"$0" -m dedup_filter bits pairs > /dev/full', sys.executable]
     code, _, err = run_process(text="1\n3\n", command=command)
     assert (code, err[:7]) == (1, "Error: ")
 
 
 def test_a_plan_lists_the_choices_best_first():
-    found = lines("plan", "--pages", "1e7", "--max-distance", "3", "--memory", "1GB", "--json")
+    found = lines(
+        "bits", "plan", "--pages", "1e7", "--max-distance", "3", "--memory", "1GB", "--json"
+    )
     assert [one["chosen"] for one in found] == [True] + [False] * (len(found) - 1)
     assert {16, 20} <= {one["tables"] for one in found if one["from_literature"]}
 
 
 def test_a_plan_for_a_memory_tells_how_much_it_holds_by_each_distance():
-    found = lines("plan", "--memory", "64GB", "--json")
+    found = lines("bits", "plan", "--memory", "64GB", "--json")
     assert [each["max_distance"] for each in found] == list(range(13))
     for each in found:
         assert each["pages"] * each["bytes_per_entry"] <= 64e9
         more = int(1.02 * each["pages"])
         by_plan = estimate(plan(each["max_distance"], more), each["max_distance"], more)
         assert more * by_plan.bytes_per_entry > 64e9
-    (by_three,) = lines("plan", "--memory", "64GB", "-k", "3", "--json")
+    (by_three,) = lines("bits", "plan", "--memory", "64GB", "--max-distance", "3", "--json")
     assert by_three == found[3]
-    assert f"{by_three['pages']:,}" in run("plan", "--memory", "64GB")[1]
-    assert "no index fits" in refused("plan", "--memory", "5")
+    assert f"{by_three['pages']:,}" in run("bits", "plan", "--memory", "64GB")[1]
+    assert "no index fits" in refused("bits", "plan", "--memory", "5")
 
 
 def test_a_plan_for_people_names_reasons_and_the_chance_of_a_collision():
-    code, out, err = run("plan", "--pages", "1e9", "-d", "3", "--memory", "64 GB")
+    code, out, err = run(
+        "bits", "plan", "--pages", "1e9", "--max-distance", "3", "--memory", "64 GB"
+    )
     assert (code, err) == (0, "")
     for part in (
         "1,000,000,000 pages, at most 3 bits apart.",
@@ -189,8 +193,8 @@ def test_a_plan_for_people_names_reasons_and_the_chance_of_a_collision():
     ):
         assert part in out
     assert max(map(len, out.splitlines())) <= 120
-    assert "1,000,000 pages, at most 12 bits apart." in run("plan", "--pages", "1e6")[1]
-    code, out, err = run("plan", "--pages", "1e6", "-k", "3", "--memory", "1MB")
+    assert "1,000,000 pages, at most 12 bits apart." in run("bits", "plan", "--pages", "1e6")[1]
+    code, out, err = run("bits", "plan", "--pages", "1e6", "--max-distance", "3", "--memory", "1MB")
     assert (code, "quickest" in out) == (1, False)
     assert err.startswith("Error: no layout fits; the smallest needs 0.0")
 
@@ -204,13 +208,13 @@ def test_help_lists_the_commands_and_each_has_help_and_json():
     assert run("--version") == (0, f"dedup-filter, version {__version__}\n", "")
     code, out, _ = run("--help")
     assert (code, "Exit codes:" in out) == (0, True)
+    assert "..." not in out.partition("Commands:")[2], "no summary is cut off"
     commands = commands_in(out)
-    assert commands == sorted(commands)
-    code, out, _ = run("index", "--help")
-    upkeep = ["export", "forget", "import", "stats"]
-    assert (code, commands_in(out)) == (0, upkeep)
-    commands.remove("index")
-    for command in (*([name] for name in commands), *(["index", u] for u in upkeep)):
+    assert commands[:5] == ["scan", "report", "explain", "compare", "find"]
+    groups = {name: commands_in(run(name, "--help")[1]) for name in ("index", "bits")}
+    assert groups["bits"] == ["clusters", "fingerprint", "near", "pairs", "plan"]
+    named = [[name] for name in commands if name not in groups]
+    for command in named + [[group, name] for group, names in groups.items() for name in names]:
         code, out, _ = run(*command, "--help")
         assert code == 0
         assert "--json" in out
@@ -218,9 +222,23 @@ def test_help_lists_the_commands_and_each_has_help_and_json():
         assert len(out.splitlines()[2]) < 80
 
 
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        (["scn"], "did you mean scan?"),
+        (["bits", "pears"], "did you mean pairs?"),
+        (["find", "--max-distanc", "3"], "--max-distance"),
+        (["nothing"], "there are scan, report,"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest(wrong, meant):
+    code, _, err = run(*wrong)
+    assert (code, meant in err) == (2, True)
+
+
 @pytest.mark.parametrize("command", ["near", "pairs", "clusters"])
 def test_the_examples_in_the_help_print_what_they_say(command, tmp_path):
-    shown = [line.strip() for line in run(command, "--help")[1].splitlines()]
+    shown = [line.strip() for line in run("bits", command, "--help")[1].splitlines()]
     script = [line[2:] for line in shown if line.startswith("$ ")]
     printed = [line for line in shown if line[:1] in ("[", "{")]
     assert script
@@ -251,7 +269,7 @@ COMMANDS = commands_in(run("--help")[1])
     ("line", "found"),
     [
         ("dedup-filter ", COMMANDS),
-        ("dedup-filter p", ["pairs", "plan"]),
+        ("dedup-filter bits p", ["pairs", "plan"]),
         ("dedup-filter index e", ["export"]),
         ("dedup-filter index stats --ch", ["--check"]),
     ],
@@ -268,7 +286,7 @@ def test_a_shell_completes_commands_and_options(line, found):
     [
         ("dedup-filter index stats new", "dir"),
         ("dedup-filter index import news_index fe", "file"),
-        ("dedup-filter near st", "file"),
+        ("dedup-filter bits near st", "file"),
     ],
 )
 def test_a_shell_is_told_to_complete_folders_and_files(line, kind):

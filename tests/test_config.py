@@ -1,7 +1,9 @@
+from typing import get_type_hints
+
 import pytest
 
 from dedup_filter import ConfigError, FilterConfig, NearDuplicateFilter
-from dedup_filter.hamming.layout import Layout
+from dedup_filter.config import FilterOptions
 
 
 @pytest.mark.parametrize(
@@ -27,13 +29,6 @@ from dedup_filter.hamming.layout import Layout
             ({"workers": each}, ['"auto"', "0 to 64", repr(each)])
             for each in (-1, 65, "2", True, None)
         ),
-        *(
-            ({"layout": each}, ["layout", "Layout(4, 1", repr(each)])
-            for each in ("4", "Layout(4, 1", "Layout(4, 1, 4)", 4, [4, 1])
-        ),
-        ({"layout": "Layout(99)"}, ["layout", "99", "2 to 64"]),
-        ({"layout": Layout(2)}, ["layout", "max_distance=12", "probes", "Layout(13, 1)"]),
-        ({"layout": "Layout(4, probe_radius=0)", "max_distance": 4}, ["layout", "flip 1 bits"]),
         ({"max_distanse": 3}, ["max_distanse", "did you mean max_distance"]),
         ({"zzz": 3}, ["zzz", "max_distance", "shingle_size"]),
     ],
@@ -57,8 +52,6 @@ def test_an_option_that_cannot_be_meant_is_named_with_its_value(options, words):
         {"features": "shingles", "shingle_size": 1},
         {"features": "shingles", "title_weight": 1000, "heading_weight": 0, "image_weight": 1},
         {"features": "content", "title_weight": 0},
-        {"layout": "Layout(6, 3)", "max_distance": 3},
-        {"layout": Layout(4, probe_radius=0), "max_distance": 3},
     ],
 )
 def test_the_ends_of_each_range_are_valid(options):
@@ -83,3 +76,7 @@ def test_options_can_be_checked_without_opening_anything(monkeypatch, tmp_path):
         NearDuplicateFilter.check_options("sqlite://somewhere")
     with pytest.raises(ConfigError, match="max_distance"):
         NearDuplicateFilter.check_options("memory:", max_distance=65)
+
+
+def test_the_typed_options_are_the_fields():
+    assert get_type_hints(FilterOptions) == get_type_hints(FilterConfig)

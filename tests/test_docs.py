@@ -6,7 +6,7 @@ them is looked at in `tests/test_site.py`.
 
 import doctest
 import re
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import get_args
 
 import click
@@ -24,6 +24,7 @@ from dedup_filter import FilterConfig, HammingIndex, NearDuplicateFilter, Verdic
 from dedup_filter.cli import _cli
 from dedup_filter.commands.index import index_command
 from dedup_filter.config import _RULES
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
 from dedup_filter.model import SOURCES, Outcome, Reason, Refusal, Rule
@@ -146,7 +147,7 @@ def counted_stats():
         stats.page(Judgement(Verdict("near", "http://a/", 0, original_page=1), "http://a/"))
     stats.fault(StoreAway())
     stats.spent(1.0)
-    with NearDuplicateFilter.open() as pages:
+    with CrawlFilter.open() as pages:
         stats.close({**figures_of(pages), **figures_of(_SharedIndex())})
     names = set(counted)
     for module in (ROOT / "dedup_filter" / "scrapy_plugin").glob("*.py"):
@@ -267,9 +268,9 @@ def test_plans_are_made(command):
 
 
 def members(kind):
-    """Return the public methods and properties of a class, and the fields of a named tuple."""
+    """Return the public methods, properties and fields of a class."""
     own = {name for name in vars(kind) if not name.startswith("_")}
-    return own - {"count", "index"} | set(getattr(kind, "_fields", ()))
+    return own | ({each.name for each in fields(kind)} if is_dataclass(kind) else set())
 
 
 def described(*first_cells):

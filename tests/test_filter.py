@@ -10,7 +10,7 @@ import pytest
 from lxml import html as lxml_html
 from site_pages import GLUE, NOUNS
 
-from dedup_filter import NearDuplicateFilter, fingerprint, hamming_distance
+from dedup_filter import NearDuplicateFilter, Verdict, fingerprint, hamming_distance
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 
@@ -122,6 +122,15 @@ def test_a_page_that_cannot_be_meant_is_a_type_error(page, why):
             with pytest.raises(TypeError, match=why):
                 pages.see(**{"url": "u:1", **page})
             assert len(pages) == 0
+
+
+def test_a_verdict_is_neither_true_nor_false_and_is_shown_in_short(pages):
+    pages.see("u:1", text=article(1))
+    verdict = pages.see("u:2", text=article(1))
+    with pytest.raises(TypeError, match=r"test verdict\.is_duplicate"):
+        bool(verdict)
+    assert repr(Verdict("near", "u:1", distance=3)) == "Verdict('near', original='u:1', distance=3)"
+    assert eval(repr(verdict)) == verdict
 
 
 def test_other_arguments_that_cannot_be_meant(pages):

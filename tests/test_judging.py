@@ -5,7 +5,8 @@ from functools import partial
 import pytest
 from made_text import prose
 
-from dedup_filter import NearDuplicateFilter, judging
+from dedup_filter import judging
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.fingerprints.profile import PageProfile, profile
 from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
 
@@ -52,7 +53,7 @@ def times_headed(compared: list[PageProfile], *parts: str) -> list[int]:
 
 
 def outcomes(*markup: str, urls: str = "http://a.example/{}") -> list[str]:
-    with NearDuplicateFilter.open() as pages:
+    with CrawlFilter.open() as pages:
         seen = [pages.see(urls.format(n), html=html).outcome for n, html in enumerate(markup)]
         pages.check()
     return seen
@@ -200,7 +201,7 @@ def test_frames_that_cannot_be_read_are_counted_anew_and_the_log_says_so(
     tmp_path, monkeypatch, caplog
 ):
     def crawl(number):
-        with NearDuplicateFilter.open(tmp_path / "index") as pages:
+        with CrawlFilter.open(tmp_path / "index") as pages:
             text = " ".join(f"w{number}x{word}" for word in range(60))
             return pages.see(f"http://a.example/{number}", html=f"<p>{text}</p>").outcome
 
@@ -217,7 +218,7 @@ class TestMemoryThatIsTooSmall:
 
     @staticmethod
     def crawl(location, **options):
-        with NearDuplicateFilter.open(location, frame_memory=1e-6, **options) as pages:
+        with CrawlFilter.open(location, frame_memory=1e-6, **options) as pages:
             for number in range(6):
                 text = f"<p>{prose(number)}</p>"
                 pages.see(f"http://{number % 2}.example/{number}", html=text)

@@ -64,15 +64,15 @@ def settings(project):
 @pytest.mark.parametrize(
     ("arguments", "text", "code"),
     [
-        ("pairs --hex -d 3", "8\n11\n4096\n", 0),
-        ("plan -k 3 --pages 1e6 --memory 1MB", "", 1),
+        ("bits pairs --hex --max-distance 3", "8\n11\n4096\n", 0),
+        ("bits plan --max-distance 3 --pages 1e6 --memory 1MB", "", 1),
         ("index -h", "", 0),
-        ("-s LOG_LEVEL=INFO pairs", "", 2),
+        ("-s LOG_LEVEL=INFO bits", "", 2),
         *(
             pytest.param(*others, marks=pytest.mark.slow)
             for others in (
                 ("", "", 2),
-                ("-- pairs -d 13", "", 2),
+                ("-- bits pairs --max-distance 13", "", 2),
                 ("explain - --json", "<p>a few words", 0),
             )
         ),
@@ -119,7 +119,7 @@ def test_each_command_on_an_index_has_that_of_the_project_and_no_other_command()
                 yield (name, first, [each() for each in defaults[name].values()])
 
     found = list(with_index(_cli, _defaults(_cli, lambda: "there")))
-    assert {name for name, _, given in found if given} > {"stats", "check", "find", "tune"}
+    assert {name for name, _, given in found if given} > {"stats", "find", "tune"}
     for name, first, given in found:
         assert given == ["there"] * (first in ("INDEX", "DIR")), name
 
@@ -145,7 +145,7 @@ def test_scrapy_lists_the_command_also_outside_of_a_project(scrapy, tmp_path):
     code, out, _ = scrapy(cwd=tmp_path)
     assert code == 0
     assert re.search(r"^  dedup +Maintain the index", out, re.MULTILINE)
-    assert scrapy("dedup", "pairs", text="8\n11\n", cwd=tmp_path) == (0, "[8, 11]\n", "")
+    assert scrapy("dedup", "bits", "pairs", text="8\n11\n", cwd=tmp_path) == (0, "[8, 11]\n", "")
 
 
 def test_other_projects_load_nothing_for_it():

@@ -11,7 +11,7 @@ import pytest
 from command_line import lines, refused, run
 from made_text import prose
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.store.sqlite.page_reader import PageReader
 
 TEXT = f"Room {{}}. {prose(1, words=170)}"
@@ -38,7 +38,7 @@ def test_texts_with_different_titles_are_different_pages(pages):
     assert outcomes(pages.see(**each) for each in PAGES) == OUTCOMES
     verdict = pages.see(**{**PAGES[0], "url": "https://www.example.com/4", "title": "Ida"})
     assert (verdict.outcome, verdict.refused.rule) == ("new", "headline")
-    with NearDuplicateFilter.open() as others:
+    with CrawlFilter.open() as others:
         assert outcomes(others.see(**each) for each in without) == ["new", "near", "near"]
 
 
@@ -67,7 +67,7 @@ def test_a_title_is_a_text(pages):
 
 
 def test_all_ways_into_a_filter_take_one():
-    with NearDuplicateFilter.open(workers=1) as pages:
+    with CrawlFilter.open(workers=1) as pages:
         assert outcomes(pages.see_many(PAGES)) == OUTCOMES
         claimed = [pages.claim_read(pages.submit(**each).result()) for each in PAGES]
         assert outcomes(claimed) == ["exact", "exact", "near"]
@@ -92,12 +92,12 @@ def test_a_scan_reads_it(tmp_path, name):
 def test_an_index_keeps_it_for_another_judgement(tmp_path):
     text = "".join(f"{json.dumps(each)}\n" for each in ITEMS)
     index = str(tmp_path / "index")
-    code, _, err = run("index", "import", index, "-o", "keep_text=True", *OPTIONS, text=text)
+    code, _, err = run("index", "import", index, "--set", "keep_text=True", *OPTIONS, text=text)
     assert (code, err) == (0, "")
     with PageReader.open_to_read(index) as reader:
         titles = [record.title for record in reader.records()]
         assert titles == ["Anna Berg", "Jonas Falk", "Anna Berg"]
-    _, found = lines("tune", index, "-k", "11", "--json")
+    _, found = lines("tune", index, "--max-distance", "11", "--json")
     assert (found["changes"], found["dropped"]) == ([], 1)
     (found,) = lines("explain", PAGES[1]["url"], "--index", index, "--json")
     assert (found["title"], found["digest"]) == ("Jonas Falk", _digest(index, 1))

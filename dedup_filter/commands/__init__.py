@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +18,8 @@ from click.shell_completion import CompletionItem
 from dedup_filter.wording import printable
 
 T = TypeVar("T")
+
+_LONGEST_SUMMARY = 1000
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON objects with named fields."
@@ -41,11 +44,31 @@ class BareGroupError(click.ClickException):
 
 
 class CommandGroup(click.Group):
-    """A group of commands that lists them if none is named.
+    """A group of commands that lists them, in their order, if none is named.
 
     click's own group does so, too, but its exit code and stream depend on its version. Make this
     group with `no_args_is_help=False`.
     """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is named; UsageError: there is none, with the nearest name."""
+        known = self.list_commands(ctx)
+        if args[0] in known or ctx.resilient_parsing or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        near = get_close_matches(args[0], known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        raise click.UsageError(f"no command {args[0]!r}: {hint}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with the whole first sentence of their help."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [
+            (name, each.get_short_help_str(_LONGEST_SUMMARY)) for name, each in commands if each
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def make_context(
         self,

@@ -18,9 +18,6 @@ _BITS = 64
 @click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
 @click.option(
     "--max-distance",
-    "--distance",
-    "-d",
-    "-k",
     type=click.IntRange(0, _BITS),
     metavar="BITS",
     help="Find pages differing in at most this many bits (0 to 64); default: the index's distance.",

@@ -129,8 +129,8 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
 
     The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Each
     needs its page in the field html, else in text, and its URL in url, unless other fields are
-    named. With -o keep_text=true pages are kept, for `tune`; with -o workers=auto all cores
-    read pages.
+    named. With --set keep_text=true pages are kept, for `tune`; with --set workers=auto all
+    cores read pages.
 
     A bad line ends the import, with an error that names the line; the lines before it are in the
     index. After the repair, import the lines from there on (a feed), or all of them (an export).

@@ -10,17 +10,15 @@ from typing import Any
 
 import click
 
-from dedup_filter.config import option_in
+from dedup_filter.config import FilterConfig, option_in
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.text.page_fields import FieldNames
 
 max_distance_option = partial(
     click.option,
     "--max-distance",
-    "--distance",
-    "-d",
-    "-k",
     type=click.IntRange(0, MAX_DISTANCE),
+    default=FilterConfig.max_distance,
     show_default=True,
     metavar="BITS",
     help=f"Fingerprints are near if they differ in at most this many bits, 0 to {MAX_DISTANCE}.",
@@ -42,8 +40,8 @@ def filter_options(given: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-options_option = partial(
-    click.option,
+filter_option = click.option(
+    "--set",
     "options",
     multiple=True,
     metavar="NAME=VALUE",
@@ -51,7 +49,6 @@ options_option = partial(
     help='An option of the filter, such as features=shingles or max_distance=3; "none" means no '
     "value. Repeatable.",
 )
-filter_option = options_option("--option", "-o")
 
 
 def field_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""`dedup-filter plan`: number of pages, distance, memory -> the layouts, ranked by their cost.
+"""`dedup-filter bits plan`: number of pages, distance, memory -> the layouts, ranked by their cost.
 
 Times are estimates for a 2-core machine, from the formula in `dedup_filter.hamming.planner`. The
 formula was fitted to indexes of up to 10 million random fingerprints. Larger numbers are
@@ -58,22 +58,26 @@ def _bytes(value: str) -> int:
 @click.command("plan")
 @click.option("--pages", type=_pages, metavar="NUMBER", help="Pages to be stored, like 1e9.")
 @click.option("--memory", type=_bytes, metavar="SIZE", help="Memory for the index, like 64GB.")
-@max_distance_option(show_default=f"{FilterConfig.max_distance}; without --pages, each")
+@max_distance_option(
+    default=None, show_default=f"{FilterConfig.max_distance}; without --pages, each distance"
+)
 @json_option
 def plan_command(
     pages: int | None, memory: int | None, max_distance: int | None, as_json: bool
 ) -> None:
-    """Rank the layouts of an index: tables, probes, time and memory.
+    """Rank the layouts of tables that an index can have, by time and memory.
 
     With --memory alone: how many pages fit into it for each distance, and the time of a look-up.
     While an index in memory grows, tables are held twice during a merge: plan for half the memory.
 
     The memory is for the tables alone, without the records of the pages. The best layout that fits
-    comes first, the layouts of the literature come last. Compare the times only with one another:
-    they are estimates, in microseconds, and leave out the confirmation of candidates.
+    comes first: an index takes it by itself. The layouts of the literature come last. Compare the
+    times only with one another: they are estimates, in microseconds, and leave out the confirmation
+    of candidates.
 
     \b
-    layout      a value for the option `layout` of the filter (DEDUP_LAYOUT)
+    layout      blocks, leading blocks: Layout(6, 3) cuts the 64 bits into 6 blocks, and each choice
+                of 3 leads one table; a third value cuts the other blocks once more
     bits        width of the prefix that a probe looks up
     candidates  stored fingerprints that a look-up compares
     us a page   time of a look-up and an insert; the last column compares it with the best

@@ -19,7 +19,7 @@ _DEFAULTS = Amounts()
 
 
 @click.command("report")
-@click.argument("index", metavar="DIR", shell_complete=folders)
+@click.argument("index", shell_complete=folders)
 @click.option(
     "--output",
     "-o",
@@ -32,7 +32,6 @@ _DEFAULTS = Amounts()
 @max_distance_option(default=None, help="k; default: as in the last crawl.")
 @click.option(
     "--min-similarity",
-    "-s",
     metavar="SHARE",
     help="Share of a page that its original must have; none: bits alone decide; default: as in the "
     "last crawl.",
@@ -55,10 +54,10 @@ _DEFAULTS = Amounts()
 )
 @json_option
 def report_command(index: str, output: str, force: bool, as_json: bool, **given: Any) -> None:
-    """Write a report on the index in DIR: one HTML file that needs no network.
+    """Write a report on an index in a folder: one HTML file that needs no network.
 
-    It shows how many pages were kept and dropped, by time, host and distance; all duplicates, to
-    sort, filter and search; clusters; the pairs just inside and just outside the settings; and, if
+    It shows how many pages were kept and dropped; all duplicates, to sort, filter and search;
+    clusters; close calls (pages nearly dropped or nearly kept) with the rule that decided; and, if
     texts were kept (DEDUP_KEEP_TEXT=True), each pair side by side with its differences marked.
     Pairs can be judged, and the judgements exported for `tune`.
 

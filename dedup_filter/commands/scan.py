@@ -15,9 +15,9 @@ import click
 from dedup_filter.commands import json_option, say, write_report
 from dedup_filter.commands.options import (
     field_options,
+    filter_option,
     given_settings,
     max_distance_option,
-    options_option,
 )
 from dedup_filter.errors import ConfigError
 from dedup_filter.scan.best_copy import POLICIES
@@ -57,7 +57,7 @@ _EVERY = 0.2
 @click.option(
     "--min-similarity", "-s", metavar="SHARE", help="Least share in the original, or none."
 )
-@options_option("--option")
+@filter_option
 @field_options
 @json_option
 def scan_command(as_json: bool, **given: Any) -> None:

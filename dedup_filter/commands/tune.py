@@ -32,10 +32,9 @@ def _new_file(_: object, __: object, given: Path | None) -> Path | None:
 
 @click.command("tune")
 @click.argument("directory", metavar="DIR")
-@max_distance_option(multiple=True)
+@max_distance_option(multiple=True, default=(), show_default=False)
 @click.option(
     "--min-similarity",
-    "-s",
     multiple=True,
     metavar="SHARE",
     help='Share of a page that its original must have, 0 to 1; "none": bits alone decide.',
@@ -75,9 +74,9 @@ def tune_command(
 
     DIR is an index in a directory that has kept its pages (DEDUP_KEEP_TEXT). They are judged again
     in the same order, with the options of the last crawl ("now") and with each setting; nothing is
-    written to the index. -k and -s can be repeated: all combinations are tried, each with all of
-    -o. Without a setting, common values are tried. With one setting, all pages whose verdict
-    changes are shown; else some of them.
+    written to the index. --max-distance and --min-similarity can be repeated: all combinations are
+    tried, each with all of --set. Without a setting, common values are tried. With one setting, all
+    pages whose verdict changes are shown; else some of them.
 
     With --labels: precision and recall of each setting, with 95 % confidence. With --json: an
     object for "now", and one for each setting.

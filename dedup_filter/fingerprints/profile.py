@@ -23,13 +23,13 @@ Cost: 0.3 ms for 1,000 words.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from dedup_filter.config import FilterConfig
+from dedup_filter.config import FilterConfig, FilterOptions
 from dedup_filter.features.analysis import Analysis, Words, analyse
 from dedup_filter.features.recipes import RECIPES, Features, part_features
 from dedup_filter.features.tokens import as_read
@@ -42,6 +42,9 @@ from dedup_filter.text.headlines import Headline, TimesShown, never_shown
 from dedup_filter.text.plain_text import count_words, normalize
 from dedup_filter.text.reading import title_parts
 from dedup_filter.thresholds import FRAME_TIMES, HALF, MIN_WORDS
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 DIGEST_BYTES = 24
 EQUAL_DIGEST = slice(0, 16)
@@ -389,7 +392,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     )
 
 
-def fingerprint(text: str, **options: object) -> int | None:
+def fingerprint(text: str, **options: "Unpack[FilterOptions]") -> int | None:
     """Return the 64-bit fingerprint of a text; options as for `NearDuplicateFilter.open`.
 
     None: the text has no feature, as it has no word, or only stopwords.

@@ -2,7 +2,7 @@
 
     pairs   3-7  7-9  4-5          clusters   [3, 7, 9]  [4, 5]
 
-A chain of near pairs is one cluster, even if its ends are far apart; `split_cluster` cuts it.
+A chain of near pairs is one cluster, even if its ends are far apart.
 
 Guarantee: the result does not depend on the order of the pairs, nor on the order in a pair. The
 least member comes first and represents its cluster. If members are numbered by arrival, the least
@@ -14,7 +14,7 @@ share a root. Cost a pair: 0.1 to 0.3 us to unite; in all 0.7 to 1.7 us from an 
 tuples.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -86,29 +86,6 @@ class DisjointSets:
                 return roots
             self._parents[numbers] = further  # path halving
             roots = further
-
-
-def split_cluster(
-    members: IntpArray, are_like: Callable[[int, IntpArray], npt.NDArray[np.bool_]]
-) -> Iterator[IntpArray]:
-    """Cut a cluster into parts in which every member is like the part's first member.
-
-    The first member makes a part with all members like it. The first remaining member does the
-    same, and so on. A member like no other remaining member is left out. `are_like(one, others)`
-    returns which of the others are like the one.
-
-    Cost: one call of `are_like` for each first member, with all remaining members.
-
-    >>> parts = split_cluster(np.array([3, 4, 5, 9]), lambda one, others: others - one < 2)
-    >>> [part.tolist() for part in parts]
-    [[3, 4]]
-    """
-    while len(members) > 1:
-        first, others = members[:1], members[1:]
-        is_in = are_like(int(first[0]), others)
-        if is_in.any():
-            yield np.concatenate([first, others[is_in]])
-        members = others[~is_in]
 
 
 def _numbered(

@@ -128,17 +128,15 @@ class HammingIndex:
         self._put(first_layout, self._sorted(first_layout, NO_PAIRS))
 
     @classmethod
-    def from_sealed(cls, sealed: SealedArrays, layout: Layout | None = None) -> "HammingIndex":
+    def from_sealed(cls, sealed: SealedArrays) -> "HammingIndex":
         """Make an index on these arrays. They are not copied, written to or verified.
-
-        `layout`: pass the arrays' own layout to keep it however large the index grows.
 
         Raises:
             ConfigError: the layout cannot be exact for the distance.
             ValueError: the lengths or types of the arrays do not fit the layout.
         """
         runs = _runs_of(sealed)
-        index = cls(sealed.max_distance, layout, expected=max(len(sealed.rows[0]), 1))
+        index = cls(sealed.max_distance, expected=max(len(sealed.rows[0]), 1))
         index._put(sealed.layout, [PermutedTable(run) for run in runs])
         return index
 
@@ -230,7 +228,12 @@ class HammingIndex:
     ) -> NeighboursOfMany:
         """Return the rows within a distance of each of many fingerprints, in the order of `within`.
 
-        Errors as for `within`.
+        Fewer than 1,024 fingerprints are looked up one by one. More pass over each table together,
+        in the order of the table, after a call of `compact`. Memory: 40 bytes a query, and 50 bytes
+        a row that is found. Errors as for `within`.
+
+        Manku, Jain and Das Sarma (2007), section 4. Where we differ: there the queries are in
+        tables; here the stored fingerprints are.
 
         >>> index = HammingIndex(max_distance=3)
         >>> index.add_many([0b1011, 0b1000], rows=[0, 1])
@@ -238,26 +241,12 @@ class HammingIndex:
         >>> found.queries.tolist(), found.rows.tolist(), found.distances.tolist()
         ([0, 0, 2, 2], [0, 1, 1, 0], [1, 3, 0, 2])
         """
-        found = list(self.within_blocks(fingerprints, max_distance))
-        queries, rows, near, distances = map(np.concatenate, zip(_NONE, *found, strict=True))
-        order = np.lexsort((near, rows, distances, queries))
-        return NeighboursOfMany(queries[order], rows[order], near[order], distances[order])
-
-    def within_blocks(
-        self, fingerprints: Integers, max_distance: int | None = None
-    ) -> Iterator[NeighboursOfMany]:
-        """Return the rows of `within_many` in unsorted pieces; their order is always the same.
-
-        However many rows are near, memory is bounded: 40 bytes a query, and some megabytes, or 20
-        bytes for each entry with one prefix if that is more. Requires: no addition or removal
-        meanwhile.
-
-        Cost: `python benchmarks/batch.py`. Manku, Jain and Das Sarma (2007), section 4. Where we
-        differ: there the queries are in tables; here the stored fingerprints are.
-        """
         queries, distance = fingerprints_of(fingerprints), self._distance(max_distance)
         find = self._one_by_one if len(queries) < _BULK else self._together
-        return find(queries, distance)
+        parts = [_NONE, *find(queries, distance)]
+        numbers, rows, near, distances = map(np.concatenate, zip(*parts, strict=True))
+        order = np.lexsort((near, rows, distances, numbers))
+        return NeighboursOfMany(numbers[order], rows[order], near[order], distances[order])
 
     def _one_by_one(self, queries: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
         for number, query in enumerate(queries.tolist()):

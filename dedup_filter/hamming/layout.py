@@ -58,10 +58,6 @@ _MAX_PROBES = 20_000
 _MAX_TABLES = 128
 """An entry takes 12 bytes in each table, and up to 2 in its directory."""
 
-_WRITTEN = re.compile(
-    r"Layout\((\d{1,2})(?:, (\d{1,2}))?(?:, (Layout\(.*\)))?(?:, probe_radius=(\d{1,2}))?\)"
-)
-
 Words = TypeVar("Words", int, UInt64Array)
 Move = tuple[int, int]
 """A mask, and by how many places the bits under it move left (negative: right)."""
@@ -167,8 +163,7 @@ class TableShape:
 class Layout:
     """How the 64 bits are cut and which blocks lead the tables.
 
-    `probe_radius` bounds how many prefix bits a probe may flip (0: no neighbours, as in the
-    paper); None allows as many as the distance needs. ConfigError: too many tables or blocks.
+    ConfigError: too many tables or blocks.
 
     >>> Layout(6, 3).table_count, sorted({s.prefix_bits for s in Layout(6, 3).table_shapes})
     (20, [31, 32, 33])
@@ -177,15 +172,10 @@ class Layout:
     block_count: int
     leading_blocks: int = 1
     nested: "Layout | None" = None
-    probe_radius: int | None = None
 
     def __post_init__(self) -> None:
         require_whole("block_count", self.block_count, 2, FINGERPRINT_BITS)
         require_whole("leading_blocks", self.leading_blocks, 1, self.block_count - 1)
-        if self.probe_radius is not None:
-            require_whole("probe_radius", self.probe_radius, 0, MAX_DISTANCE)
-        if self.nested is not None and self.nested.probe_radius is not None:
-            raise ConfigError("probe_radius belongs to the outermost layout, not to a nested one")
         if self.table_count > _MAX_TABLES:
             raise ConfigError(f"{self} makes {self.table_count} tables, more than {_MAX_TABLES}")
         _ = self.table_shapes  # raises ConfigError if a cut has more blocks than bits
@@ -193,12 +183,13 @@ class Layout:
     @classmethod
     def of(cls, written: str) -> "Layout":
         """Return the layout with this `repr`; ConfigError: no layout has it."""
-        found = _WRITTEN.fullmatch(written)
-        if found is None:
-            raise ConfigError(f"{written!r} is not written like Layout(4, 1, Layout(4))")
-        blocks, leading, nested, radius = found.groups()
-        inner = None if nested is None else cls.of(nested)
-        return cls(int(blocks), int(leading or 1), inner, None if radius is None else int(radius))
+        numbers = [int(number) for number in re.findall(r"\d{1,2}", written)]
+        layout = None
+        for blocks, leading in zip(numbers[-2::-2], numbers[::-2], strict=False):
+            layout = cls(blocks, leading, layout)
+        if layout is None or repr(layout) != written:
+            raise ConfigError(f"{written!r} is not written like Layout(4, 1, Layout(4, 1))")
+        return layout
 
     @property
     def table_count(self) -> int:
@@ -230,33 +221,22 @@ class Layout:
         return sum(shape.probe_count(distance) for shape in self.table_shapes)
 
     def is_exact(self, distance: int) -> bool:
-        """Return whether the allowed probes find every fingerprint within a distance."""
-        return self._fault(distance) is None
+        """Return whether a look-up finds all within a distance by at most `_MAX_PROBES` probes."""
+        return self.probe_count(distance) <= _MAX_PROBES
 
     def require_exact(self, distance: int) -> None:
-        """Raise ConfigError if the layout misses entries within a distance or probes too much."""
+        """Raise ConfigError if the distance is out of range, or the layout probes too much."""
         require_whole("max_distance", distance, 0, MAX_DISTANCE)
-        fault = self._fault(distance)
-        if fault is not None:
-            better = f"one that can: {Layout(max(distance + 1, 2))}"
-            raise ConfigError(f"{self} cannot serve max_distance={distance}: {fault}; {better}")
+        if not self.is_exact(distance):
+            raise ConfigError(
+                f"{self} cannot serve max_distance={distance}: a look-up would take "
+                f"{self.probe_count(distance):,} probes, more than {_MAX_PROBES:,}; "
+                f"one that can: {Layout(max(distance + 1, 2))}"
+            )
 
     def __repr__(self) -> str:
-        shown = [str(self.block_count), str(self.leading_blocks)]
-        if self.nested is not None:
-            shown.append(repr(self.nested))
-        if self.probe_radius is not None:
-            shown.append(f"probe_radius={self.probe_radius}")
-        return f"Layout({', '.join(shown)})"
-
-    def _fault(self, distance: int) -> str | None:
-        radius = max(shape.radius(distance) for shape in self.table_shapes)
-        if self.probe_radius is not None and radius > self.probe_radius:
-            return f"probes must flip {radius} bits of a prefix, not {self.probe_radius}"
-        probes = self.probe_count(distance)
-        if probes > _MAX_PROBES:
-            return f"a look-up would take {probes:,} probes, more than {_MAX_PROBES:,}"
-        return None
+        nested = "" if self.nested is None else f", {self.nested!r}"
+        return f"Layout({self.block_count}, {self.leading_blocks}{nested})"
 
 
 def require_whole(name: str, value: object, least: int, most: int) -> None:

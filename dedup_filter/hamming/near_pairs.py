@@ -40,7 +40,6 @@ from dedup_filter.hamming.pairs import (
     Integers,
     IntpArray,
     UInt64Array,
-    alike_blocks,
     distinct,
 )
 
@@ -151,7 +150,7 @@ def _in_table(groups: _Groups, shape: TableShape, distance: int) -> Iterator[UIn
 def _inside(groups: _Groups, max_distance: int) -> Iterator[UInt64Array]:
     """Yield the near pairs of entries that are in the same group."""
     order = np.argsort(groups.sizes, kind="stable")
-    for chosen in alike_blocks(groups.sizes[order], _BLOCK):
+    for chosen in _alike_blocks(groups.sizes[order], _BLOCK):
         entries, sizes = _laid_out(groups, order[chosen])
         for shift in range(len(sizes), len(entries), len(sizes)):
             places = _near(entries[:-shift], entries[shift:], max_distance)
@@ -169,7 +168,7 @@ def _between(
     wide, narrow = np.where(swapped, rights, lefts), np.where(swapped, lefts, rights)
     order = np.lexsort((groups.sizes[narrow], groups.sizes[wide]))
     wide, narrow = wide[order], narrow[order]
-    for chosen in alike_blocks(groups.sizes[wide], _BLOCK):
+    for chosen in _alike_blocks(groups.sizes[wide], _BLOCK):
         entries, sizes = _laid_out(groups, wide[chosen])
         others, other_sizes = _laid_out(groups, narrow[chosen])
         rows = entries.reshape(-1, len(sizes))
@@ -206,3 +205,19 @@ def _together(finds: Iterable[UInt64Array]) -> Iterator[UInt64Array]:
             waiting, count = [], 0
     if waiting:
         yield np.concatenate(waiting, axis=1)
+
+
+def _alike_blocks(sizes: IntpArray, most: int) -> Iterator[slice]:
+    """Yield slices of ascending sizes whose length times largest size is at most `most`, or of one.
+
+    Zeros, which come first, are left out.
+
+    >>> list(_alike_blocks(np.array([0, 2, 2, 3, 9]), 6))
+    [slice(1, 3, None), slice(3, 4, None), slice(4, 5, None)]
+    """
+    start = int(sizes.searchsorted(1))
+    while start < len(sizes):
+        stop = max(start + 1, min(start + most // int(sizes[start]), len(sizes)))
+        stop = max(start + 1, min(stop, start + most // int(sizes[stop - 1])))
+        yield slice(start, stop)
+        start = stop

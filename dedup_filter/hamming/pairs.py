@@ -4,7 +4,7 @@ No value is rounded or wrapped: a value that is not a fingerprint raises an erro
 `Pairs` carries fingerprints and rows between the caller, the fresh entries and the tables.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from operator import index
 from typing import Any, NamedTuple
@@ -132,19 +132,3 @@ def places_in(starts: IntpArray, lengths: IntpArray) -> IntpArray:
     places: IntpArray = (starts - ends + lengths).repeat(lengths)
     places += np.arange(total)
     return places
-
-
-def alike_blocks(sizes: IntpArray, most: int) -> Iterator[slice]:
-    """Yield slices of ascending sizes whose length times largest size is at most `most`, or of one.
-
-    Zeros, which come first, are left out.
-
-    >>> list(alike_blocks(np.array([0, 2, 2, 3, 9]), 6))
-    [slice(1, 3, None), slice(3, 4, None), slice(4, 5, None)]
-    """
-    start = int(sizes.searchsorted(1))
-    while start < len(sizes):
-        stop = max(start + 1, min(start + most // int(sizes[start]), len(sizes)))
-        stop = max(start + 1, min(stop, start + most // int(sizes[stop - 1])))
-        yield slice(start, stop)
-        start = stop

@@ -121,15 +121,20 @@ def most_entries(max_distance: int, most_bytes: float) -> tuple[int, Estimate]:
 
 def paper_layouts(max_distance: int) -> dict[str, Layout]:
     """Return the layouts from the literature that are exact for a distance, by name."""
-    known = {
-        "Manku et al.: 4 blocks": Layout(4, probe_radius=0),
-        "Manku et al.: 4 x 4, nested": Layout(4, 1, Layout(4), probe_radius=0),
-        "Manku et al.: 6, 3 lead": Layout(6, 3, probe_radius=0),
-        "8 blocks, 2 lead": Layout(8, 2, probe_radius=0),
-        "k + 1 blocks": Layout(max(max_distance + 1, 2), probe_radius=0),
-        "Norouzi et al.: 4, probed": Layout(4),
+    without_neighbours = {
+        "Manku et al.: 4 blocks": Layout(4),
+        "Manku et al.: 4 x 4, nested": Layout(4, 1, Layout(4)),
+        "Manku et al.: 6, 3 lead": Layout(6, 3),
+        "8 blocks, 2 lead": Layout(8, 2),
+        "k + 1 blocks": Layout(max(max_distance + 1, 2)),
     }
-    return {name: layout for name, layout in known.items() if layout.is_exact(max_distance)}
+    named = {
+        name: layout
+        for name, layout in without_neighbours.items()
+        if max(shape.radius(max_distance) for shape in layout.table_shapes) <= 0
+    }
+    probed = Layout(4)
+    return named | ({"Norouzi et al.: 4, probed": probed} if probed.is_exact(max_distance) else {})
 
 
 def chance_neighbours(max_distance: int, entries: int) -> float:

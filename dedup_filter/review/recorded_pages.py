@@ -27,6 +27,7 @@ from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
+from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import Frames, HostContext, no_context
@@ -37,7 +38,7 @@ from dedup_filter.review.explanation.named_page import NamedPage
 from dedup_filter.review.given_page import read_page
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.phrase_table import MOST_OF_KEY
-from dedup_filter.store.protocol import Entries, Recorded
+from dedup_filter.store.protocol import Entries, KeptContent, Recorded
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Shown
@@ -82,8 +83,7 @@ class RecordedPages:
             config = FilterConfig.of(options)
             yield cls("", _NoIndex(scheme_of(config)), config)
             return
-        known = {name: value for name, value in index.filter_options().items() if name != "layout"}
-        config = FilterConfig.of({**known, **options})
+        config = FilterConfig.of({**index.filter_options(), **options})
         with index.recorded() as recorded:
             yield cls(str(index), recorded, config)
 
@@ -100,6 +100,15 @@ class RecordedPages:
     def max_distance(self) -> int:
         """The option of the index, or the filter's default if the index has not recorded it."""
         return self.config.max_distance
+
+    @property
+    def entries(self) -> Entries:
+        """The search keys of all recorded pages."""
+        return self._recorded.entries
+
+    def records(self, pages: Iterable[int]) -> Iterable[PageRecord]:
+        """Return the records of pages, in this order; pages that are gone are left out."""
+        return self._recorded.records(pages)
 
     @property
     def kept(self) -> int:
@@ -123,13 +132,10 @@ class RecordedPages:
             context_of = partial(self.context, is_met_now=is_met_now)
             page = ExplainedPage.read(given.url, given.page, self.config, context_of)
             return NamedPage(name, given.url, page)
-        kept = self._recorded.content(record)
-        is_text = kept.form == KEPT_AS_TEXT
-        content = Document(kept.text or "", record.title) if is_text else kept.page()
-        if content is None:
+        kept, read = self._kept(record)
+        if read is None:
             return NamedPage(name, record.url, None, record, kept)
         self._require_scheme()
-        read = ReadPage.of(content, self.config)
         explained = ExplainedPage.of(record.url, read, self.config, self.context)
         return NamedPage(name, record.url, explained, record, kept)
 
@@ -193,6 +199,23 @@ class RecordedPages:
         if record is not None:
             near = [each for each in near if each.page != record.page]
         return Answer(name, known_by and known_by.fingerprint, near, named.reason)
+
+    def profile_at(self, record: PageRecord) -> PageProfile | None:
+        """Profile a recorded page by its kept blocks, with the present frame of its host.
+
+        None: they were not kept, or its fingerprint was made in another way.
+        """
+        _, read = self._kept(record)
+        if read is None or scheme_of(self.config) != self._recorded.scheme:
+            return None
+        return ExplainedPage.of(record.url, read, self.config, self.context).profile
+
+    def _kept(self, record: PageRecord) -> tuple[KeptContent, ReadPage | None]:
+        """Return what was kept of a page beside its record, and read its blocks or its text."""
+        kept = self._recorded.content(record)
+        is_text = kept.form == KEPT_AS_TEXT
+        content = Document(kept.text or "", record.title) if is_text else kept.page()
+        return kept, None if content is None else ReadPage.of(content, self.config)
 
     def _latest_at(self, url: str) -> PageRecord | None:
         """Return the record of the latest kept page at a URL, else of the latest dropped page."""

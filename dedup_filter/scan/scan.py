@@ -28,8 +28,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
-from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import REPEATS, Verdict
 from dedup_filter.scan.best_copy import Scanned, best_copies
 from dedup_filter.scan.inputs import (
@@ -82,7 +82,7 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         DedupError: an input does not have the format of its name, or there is no page in any input.
         OSError: a file cannot be read or written.
     """
-    NearDuplicateFilter.check_options(job.index or "index", **job.options)
+    CrawlFilter.check_options(job.index or "index", **job.options)
     files = input_files(job, say)
     kind = _kind(job, files)
     with _naming_output(job), Work(job, files) as work:
@@ -91,7 +91,7 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         if job.index is not None:  # the options of the index hold, unless others are given
             of_index = index_at(str(job.index)).filter_options()
             job = replace(job, options={**of_index, **job.options})
-        config = NearDuplicateFilter.check_options(work.index, **job.options)
+        config = CrawlFilter.check_options(work.index, **job.options)
         if work.state == "judging":
             _judge(job, files, kind, work, watch, say)
             work.save("judged")
@@ -194,11 +194,11 @@ def _judge(
         log.close()
 
 
-def _opened(job: Scan, work: Work) -> "tuple[NearDuplicateFilter, _Bookmark]":
+def _opened(job: Scan, work: Work) -> "tuple[CrawlFilter, _Bookmark]":
     """Open the index, and return it with its bookmark."""
     options = {**job.options, "workers": _workers(job.options.get("workers", "auto"))}
     while True:
-        judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
+        judged = CrawlFilter.open(work.index, crawl=work.crawl, **options)
         at = _Bookmark.read(judged.bookmark, work.crawl)
         if at is not None or not work.has_log:
             return judged, at or _Bookmark(work.crawl, 0, 0, 0, 1)
@@ -267,7 +267,7 @@ def _stream(name: str, kind: Format, work: Work) -> Iterator[Stream | None]:
 
 
 def _verdicts(
-    judged: NearDuplicateFilter, records: Iterator[tuple[int, Record]], files: Sequence[str]
+    judged: CrawlFilter, records: Iterator[tuple[int, Record]], files: Sequence[str]
 ) -> Iterator[tuple[int, Record, Verdict]]:
     """Judge records in order."""
     ahead: deque[tuple[int, Record]] = deque()

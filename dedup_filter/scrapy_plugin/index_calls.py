@@ -13,16 +13,20 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from twisted.internet import task
 
-from dedup_filter.filter import NearDuplicateFilter, PlacedPage
+from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import PlacedPage
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
+
+if TYPE_CHECKING:
+    from dedup_filter.filter import PlacedPage
 
 Result = TypeVar("Result")
 
@@ -30,7 +34,7 @@ Result = TypeVar("Result")
 class IndexCalls:
     """Make the calls of a filter, directly or in a thread; the stats get their time and faults."""
 
-    def __init__(self, pages: NearDuplicateFilter, stats: CrawlStats) -> None:
+    def __init__(self, pages: CrawlFilter, stats: CrawlStats) -> None:
         self.pages = pages
         self._stats = stats
         self._thread = ThreadPoolExecutor(1, "dedup_filter") if pages.is_shared else None

@@ -27,7 +27,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from scrapy import Request
 from scrapy.http import Response
 
-from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.model import REPEATS, Fate, Reason, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.item_fields import ItemFields
@@ -52,7 +52,7 @@ class Judge:
     def __init__(
         self,
         settings: PluginSettings,
-        pages: NearDuplicateFilter,
+        pages: CrawlFilter,
         stats: CrawlStats,
         rules: "UrlRules | None" = None,
     ) -> None:

@@ -29,8 +29,8 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.utils.defer import deferred_from_coro
 
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, StoreError
-from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.explanation.refusals import why
 from dedup_filter.scrapy_plugin.judge import Judge
@@ -338,10 +338,10 @@ class NearDuplicatePipeline:
             logger.info(self._stats.summary(figures))
 
 
-def _open_index(settings: PluginSettings, crawler: Crawler) -> NearDuplicateFilter:
+def _open_index(settings: PluginSettings, crawler: Crawler) -> CrawlFilter:
     """Open the index before anything is crawled and before a feed is begun."""
     crawl = _crawl_of_job(crawler) if crawler.settings.get("JOBDIR") else None
-    return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
+    return CrawlFilter.open(settings.index, crawl=crawl, **settings.options)
 
 
 def _crawl_of_job(crawler: Crawler) -> str:

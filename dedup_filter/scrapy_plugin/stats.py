@@ -16,8 +16,8 @@ from typing import get_args
 
 from scrapy.statscollectors import StatsCollector
 
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import DedupError, StoreAway
-from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import SOURCES, Outcome, Refusal, Verdict
 from dedup_filter.scrapy_plugin.hints import Hints
 from dedup_filter.scrapy_plugin.host_watch import HostWatch
@@ -176,7 +176,7 @@ class CrawlStats:
             logger.error("%s%s: %s", again, message, what, exc_info=None if says_all else fault)
 
 
-def figures_of(pages: NearDuplicateFilter) -> Mapping[str, int]:
+def figures_of(pages: CrawlFilter) -> Mapping[str, int]:
     """Return the figures of an index; if it is shared, also the totals of all crawlers."""
     figures = {
         "index_size": len(pages),

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from scrapy import Request
 
-from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.index_calls import in_thread
 from dedup_filter.scrapy_plugin.settings import PluginSettings
@@ -126,9 +126,7 @@ class UrlRules:
         uses = self._uses[rule]
         return uses == 1 or int(uses * self._audit) > int((uses - 1) * self._audit)
 
-    def add_verdict(
-        self, urls: Sequence[str], verdict: Verdict, pages: NearDuplicateFilter
-    ) -> None:
+    def add_verdict(self, urls: Sequence[str], verdict: Verdict, pages: CrawlFilter) -> None:
         """Add a page that is kept, or repeats a kept page, and the URLs that lead to it."""
         try:
             if verdict.reason not in _NO_VERDICT:
@@ -137,7 +135,7 @@ class UrlRules:
         except Exception as fault:
             self._stats.fault(fault, _FAILED)
 
-    def _add(self, form: Form, verdict: Verdict, pages: NearDuplicateFilter) -> None:
+    def _add(self, form: Form, verdict: Verdict, pages: CrawlFilter) -> None:
         to, rules = self._rules.applied(form)
         seen, page = self._seen.get(to), verdict.cluster
         named = None if verdict.canonical is None else self._rules.form_of(verdict.canonical)

@@ -55,7 +55,7 @@ _SPREAD = 4096
 _BATCH = 64
 """Pages that Python gets at a time: 7 MB of HTML."""
 _UNUSED = (
-    *("shared_phrases", "canonical", "layout", "max_pages", "expire_days", "keep_text"),
+    *("shared_phrases", "canonical", "max_pages", "expire_days", "keep_text"),
     *("revisit", "workers"),
 )
 

@@ -15,7 +15,7 @@ def seeded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("seeded")
     feed = write_jsonl(folder / "feed.jsonl", ITEMS)
     index = folder / "index"
-    (found,) = lines("index", "import", str(index), feed, "-o", "keep_text=true", "--json")
+    (found,) = lines("index", "import", str(index), feed, "--set", "keep_text=true", "--json")
     assert found["outcomes"] == {"near": 5, "new": 20}
     return index
 

@@ -130,8 +130,8 @@ def test_verdicts_in_words(tmp_path):
 
     bits, said = verdict(1)
     assert re.fullmatch(rf"near: B repeats A \({bits} bits?, A has [89]\d\.\d % of it\)", said)
-    assert verdict(1, "-o", "max_distance=0")[1].endswith("; found by shared phrases)")
-    narrow = "-o", f"max_distance={bits - 1}", "-o", "shared_phrases=False"
+    assert verdict(1, "--set", "max_distance=0")[1].endswith("; found by shared phrases)")
+    narrow = "--set", f"max_distance={bits - 1}", "--set", "shared_phrases=False"
     assert verdict(1, *narrow) == (
         bits,
         f"new: not near ({bits} bits differ, max_distance {bits - 1})",
@@ -213,8 +213,8 @@ def test_what_cannot_be_compared(arguments):
 
 def test_options_change_the_verdict(pair):
     (found,) = lines(
-        "compare", *pair, "--json", "-o", "min_similarity=none", "-o", "max_distance=7"
+        "compare", *pair, "--json", "--set", "min_similarity=none", "--set", "max_distance=7"
     )
     assert found["max_distance"] == 7
     assert found["verdict"]["outcome"] == "near"
-    assert "min_similarity" in refused("compare", *pair, "-o", "min_similarity=2")
+    assert "min_similarity" in refused("compare", *pair, "--set", "min_similarity=2")

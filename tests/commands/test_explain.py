@@ -56,7 +56,7 @@ def test_one_object(page):
 
 def test_standard_input_and_options():
     text = ITEMS[0]["text"]
-    (found,) = lines("explain", "-", "--json", "-o", "features=shingles", text=text)
+    (found,) = lines("explain", "-", "--json", "--set", "features=shingles", text=text)
     assert int(found["fingerprint"], 16) == fingerprint(text, features="shingles")
     assert found["left_out"] == []
 
@@ -95,7 +95,7 @@ def test_unjudged_page(html, reason):
         ("no such file",),
         ("http://127.0.0.1:9/",),
         ("-", "--index", "no such folder"),
-        ("-", "-o", "features=none_such"),
+        ("-", "--set", "features=none_such"),
     ],
 )
 def test_what_cannot_be_read(arguments):
@@ -103,7 +103,7 @@ def test_what_cannot_be_read(arguments):
 
 
 def test_options_that_the_index_was_not_made_with_are_refused(index, page):
-    assert "features" in refused("explain", page, "--index", str(index), "-o", "features=words")
+    assert "features" in refused("explain", page, "--index", str(index), "--set", "features=words")
 
 
 @pytest.mark.parametrize("command", ["explain", "compare", "tune"])

@@ -46,7 +46,9 @@ def test_what_is_like_a_file(every_place, tmp_path):
 
 def test_a_page_of_the_index_is_looked_up_as_recorded(every_place):
     """Its host does not exist, so it cannot have been fetched; it is not like itself."""
-    code, out, err = run("find", every_place.seeded(), FIRST["url"], "--json", "-k", "64")
+    code, out, err = run(
+        "find", every_place.seeded(), FIRST["url"], "--json", "--max-distance", "64"
+    )
     assert (code, err) == (0, "")
     near = json.loads(out)["near"]
     assert FIRST["url"] not in [each["url"] for each in near]
@@ -90,7 +92,7 @@ def test_nothing_is_changed_and_a_writer_may_be_at_work(index):
     with NearDuplicateFilter.open(index) as writer:
         pending = writer.claim("http://new.example/", text=FIRST["text"] + " And more was said.")
         size = len(writer)
-        (found,) = lines("find", str(index), FIRST["url"], "--json", "-k", "64")
+        (found,) = lines("find", str(index), FIRST["url"], "--json", "--max-distance", "64")
         assert "http://new.example/" not in [each["url"] for each in found["near"]]
         writer.release(pending)
         assert len(writer) == size
@@ -117,8 +119,8 @@ def test_a_page_that_cannot_be_read(index, asked):
 def test_no_index_and_other_fingerprints(index, tmp_path):
     path = as_file(tmp_path, "page.txt", FIRST["text"])
     assert "no index" in refused("find", str(tmp_path / "none"), path)
-    assert "another way" in refused("find", str(index), path, "-o", "features=shingles")
-    assert "unknown option" in refused("find", str(index), path, "-o", "feature=shingles")
+    assert "another way" in refused("find", str(index), path, "--set", "features=shingles")
+    assert "unknown option" in refused("find", str(index), path, "--set", "feature=shingles")
     assert "standard input" in refused("find", str(index), "-", "-")
 
 
@@ -135,44 +137,44 @@ def test_hostile_urls_cannot_harm_a_terminal(tmp_path):
 def test_fingerprint_of_pages(tmp_path):
     text = as_file(tmp_path, "a.txt", FIRST["text"])
     html = as_file(tmp_path, "a.html", f"<html><body><p>{FIRST['text']}")
-    code, out, err = run("fingerprint", text, html, "-", text=FIRST["text"])
+    code, out, err = run("bits", "fingerprint", text, html, "-", text=FIRST["text"])
     assert (code, err) == (0, "")
     assert out.split() == [f"{fingerprint(FIRST['text']):#018x}"] * 3
-    (found,) = lines("fingerprint", text, "-o", "features=shingles", "--json")
+    (found,) = lines("bits", "fingerprint", text, "--set", "features=shingles", "--json")
     wanted = fingerprint(FIRST["text"], features="shingles")
     assert found == {"asked": text, "fingerprint": f"{wanted:#018x}", "reason": None}
 
 
 def test_fingerprints_are_what_pairs_reads(tmp_path):
     paths = [as_file(tmp_path, f"{n}.txt", item["text"]) for n, item in enumerate(ITEMS)]
-    out = run_process("fingerprint", *paths)[1]
-    pairs = lines("pairs", "-k", "12", text=out)
+    out = run_process("bits", "fingerprint", *paths)[1]
+    pairs = lines("bits", "pairs", "--max-distance", "12", text=out)
     assert {tuple(pair) for pair in pairs} == {tuple(sorted(pair)) for pair in NEAR.values()}
 
 
 def test_page_without_fingerprint_gets_an_empty_line(tmp_path):
     short = as_file(tmp_path, "short.txt", "Too short")
-    code, out, err = run("fingerprint", short, "-", text=FIRST["text"])
+    code, out, err = run("bits", "fingerprint", short, "-", text=FIRST["text"])
     assert code == 1
     assert out.splitlines() == ["", f"{fingerprint(FIRST['text']):#018x}"]
     assert "too_short" in err
     stopwords = as_file(tmp_path, "stopwords.txt", "it is not that of the " * 9)
-    assert run("fingerprint", stopwords)[:2] == (1, "\n")
-    _, out, _ = run("fingerprint", stopwords, "--json")
+    assert run("bits", "fingerprint", stopwords)[:2] == (1, "\n")
+    _, out, _ = run("bits", "fingerprint", stopwords, "--json")
     assert json.loads(out) == {"asked": stopwords, "fingerprint": None, "reason": "too_short"}
 
 
 def test_pairs_and_clusters_of_an_index_are_of_urls(index):
     """Those that were dropped, too."""
-    assert {tuple(pair) for pair in lines("pairs", str(index))} == {*NEAR}
-    for each in lines("pairs", str(index), "--json"):
+    assert {tuple(pair) for pair in lines("bits", "pairs", str(index))} == {*NEAR}
+    for each in lines("bits", "pairs", str(index), "--json"):
         left, right = NEAR[tuple(each["pair"])]
         assert each["distance"] == hamming_distance(left, right)
-    assert lines("pairs", str(index), "-k", "0") == []
+    assert lines("bits", "pairs", str(index), "--max-distance", "0") == []
 
 
 def test_clusters_of_an_index_are_its_kept_pages_with_those_dropped_for_them(index):
-    found = lines("clusters", str(index), "--json")
+    found = lines("bits", "clusters", str(index), "--json")
     dropped = {record.url: record for record in records(index) if record.original is not None}
     assert [each["representative"] for each in found] == [item["url"] for item in ITEMS[:5]]
     for each in found:
@@ -180,11 +182,11 @@ def test_clusters_of_an_index_are_its_kept_pages_with_those_dropped_for_them(ind
         assert (each["representative"], each["size"]) == (representative, len(each["members"]))
         assert each["spread"] == max(dropped[url].distance for url in others)
     assert sorted(url for each in found for url in each["members"][1:]) == sorted(dropped)
-    assert [each["members"] for each in found] == lines("clusters", str(index))
-    assert lines("clusters", str(index), "-k", "0") == []
+    assert [each["members"] for each in found] == lines("bits", "clusters", str(index))
+    assert lines("bits", "clusters", str(index), "--max-distance", "0") == []
 
 
-def test_near_pages_that_the_filter_found_to_differ_are_grouped_only_on_demand(tmp_path):
+def test_near_pages_that_the_filter_found_to_differ_are_in_no_cluster(tmp_path):
     folder, page = str(tmp_path / "index"), f"<h1>{{}}</h1><p>{FIRST['text']}"
     first, other, copy = (f"http://a.example/{n}" for n in (1, 2, 3))
     with NearDuplicateFilter.open(folder, learn_frames=False) as pages:
@@ -193,35 +195,17 @@ def test_near_pages_that_the_filter_found_to_differ_are_grouped_only_on_demand(t
             for url, headline in ((first, "Ships"), (other, "Cranes"), (copy, "Ships"))
         ]
     assert [each.outcome for each in verdicts] == ["new", "new", "exact"]
-    bits = verdicts[1].refused.distance
     assert verdicts[1].refused.rule == "headline"
-    assert bits > 0
-    assert lines("clusters", folder) == [[first, copy]]
-    assert lines("clusters", folder, "--unconfirmed") == [[first, other, copy]]
-    assert lines("clusters", folder, "--unconfirmed", "-k", str(bits - 1)) == [[first, copy]]
-
-
-def test_a_shared_index_has_near_pages_only(servers):
-    location = servers.seeded()
-    assert "--unconfirmed" in refused("clusters", location)
-    kept = {item["url"] for item in ITEMS[:20]}
-    assert {u for each in lines("clusters", location, "--unconfirmed") for u in each} == {
-        u for pair in NEAR if kept.issuperset(pair) for u in pair
-    }
-
-
-def test_fingerprints_alone_confirm_nothing():
-    code, out, err = run("clusters", "--unconfirmed", text="11\n8\n")
-    assert (code, out) == (2, "")
-    assert "--unconfirmed is for an index" in err
+    assert lines("bits", "clusters", folder) == [[first, copy]]
 
 
 def test_pairs_of_a_shared_index_are_of_kept_pages(servers):
     location = servers.seeded()
+    assert "no clusters" in refused("bits", "clusters", location)
     kept = {item["url"] for item in ITEMS[:20]}
     wanted = {pair for pair in NEAR if kept.issuperset(pair)}
     assert wanted
-    assert {tuple(pair) for pair in lines("pairs", location)} == wanted
+    assert {tuple(pair) for pair in lines("bits", "pairs", location)} == wanted
 
 
 @pytest.fixture
@@ -248,13 +232,13 @@ def test_a_recorded_page_is_found_by_all_of_its_texts(one_host):
 
 
 def test_a_dropped_page_is_paired_with_its_original(one_host):
-    assert ["http://a.example/1", "http://a.example/3"] in lines("pairs", str(one_host))
+    assert ["http://a.example/1", "http://a.example/3"] in lines("bits", "pairs", str(one_host))
 
 
 def test_a_binary_file_has_no_fingerprint(tmp_path):
     path = tmp_path / "program"
     path.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20)
-    code, out, err = run("fingerprint", str(path))
+    code, out, err = run("bits", "fingerprint", str(path))
     assert (code, out) == (1, "\n")
     assert "binary" in err
 
@@ -274,8 +258,8 @@ def test_a_page_that_shares_phrases_is_found_beyond_the_distance(every_place, tm
     assert code == 0
     assert "http://a.example/  (shared phrases)" in out
     for option in "shared_phrases=False", "min_similarity=none", "scope=host":
-        assert run(*asked, "http://b.example/", "-o", option)[0] == 1
-    (found,) = lines(*asked, "http://a.example/2", "--json", "-o", "scope=host")
+        assert run(*asked, "http://b.example/", "--set", option)[0] == 1
+    (found,) = lines(*asked, "http://a.example/2", "--json", "--set", "scope=host")
     assert [(each["url"], each["source"]) for each in found["near"]] == [
         ("http://a.example/", "shared_phrases")
     ]

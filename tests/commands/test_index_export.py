@@ -53,7 +53,7 @@ def test_lines_have_what_was_recorded(export, index):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", near["first_seen"])
     written = [page["fingerprint"] for page in pages]
     assert [int(each, 16) for each in written] == [each.fingerprint for each in records(index)]
-    assert len(lines("pairs", "-d", "10", text="\n".join(written))) >= 5
+    assert len(lines("bits", "pairs", "--max-distance", "10", text="\n".join(written))) >= 5
 
 
 def test_it_is_added_to_an_index_that_has_others(export, place):

@@ -52,7 +52,7 @@ def test_uses_the_options_that_the_index_was_made_with(place):
     found = stats(index)["options"]
     assert (found["max_distance"], found["scope"]) == (3, "host")
     feed = json.dumps(ITEMS[1])
-    err = refused("index", "import", index, "-o", "features=words", text=feed)
+    err = refused("index", "import", index, "--set", "features=words", text=feed)
     assert "title_weight" in err
 
 
@@ -90,7 +90,7 @@ def test_a_bad_line_ends_it_unless_told_otherwise(tmp_path, bad, why):
 
 def test_workers_read_the_pages_and_change_nothing(place):
     items = [json.dumps({**each, "html": f"<p>{each['text']}</p>"}) for each in ITEMS]
-    for name, options in (("without", []), ("with", ["-o", "workers=2"])):
+    for name, options in (("without", []), ("with", ["--set", "workers=2"])):
         err = refused("index", "import", place.new(name), *options, text="\n".join([*items, "{"]))
         assert err.startswith("Error: line 26: it is no JSON object")
     assert stats(place.new("with"))["outcomes"] == {"near": 5, "new": 20}

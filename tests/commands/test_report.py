@@ -30,7 +30,7 @@ def test_figures_are_json_if_asked_for(index, tmp_path):
         "pages": 25,
         "duplicates": 5,
         "listed": 3,
-        "outside": 0,
+        "close_calls": said["close_calls"],
         "texts": 2,
     }
 
@@ -73,8 +73,11 @@ def test_settings_are_given_or_those_of_the_tables(tmp_path):
         pages.see("https://a.example/", text=article(1))
     for given, bounds in (
         ([], {"max_distance": 5, "min_similarity": 0.8}),
-        (["-k", "3", "-s", "none"], {"max_distance": 3, "min_similarity": None}),
-        (["-s", "0.9"], {"max_distance": 5, "min_similarity": 0.9}),
+        (
+            ["--max-distance", "3", "--min-similarity", "none"],
+            {"max_distance": 3, "min_similarity": None},
+        ),
+        (["--min-similarity", "0.9"], {"max_distance": 5, "min_similarity": 0.9}),
     ):
         lines("report", str(index), "-o", str(path), "--force", "--json", *given)
         assert data_of(path)["bounds"] == bounds

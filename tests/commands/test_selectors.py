@@ -44,21 +44,21 @@ OPTIONS = [
 def test_a_scan_drops_what_differs_only_there(feed, tmp_path, option):
     (by_default,) = lines("scan", str(feed), "-o", str(tmp_path / "all.jsonl"), "--json")
     out = str(tmp_path / "out.jsonl")
-    (found,) = lines("scan", str(feed), "-o", out, "--json", "--option", option, "--workers", "2")
+    (found,) = lines("scan", str(feed), "-o", out, "--json", "--set", option, "--workers", "2")
     assert (by_default["kept"], found["kept"]) == (4, 1)
 
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_pages_that_differ_only_there_are_compared_as_copies(files, option):
     (by_default,) = lines("compare", *files, "--json")
-    (found,) = lines("compare", *files, "--json", "-o", option)
+    (found,) = lines("compare", *files, "--json", "--set", option)
     assert by_default["verdict"]["outcome"] == "new"
     assert found["verdict"]["outcome"] == "exact"
 
 
 def test_explain_tells_what_each_selector_leaves_out(files):
     option = "ignore=.views, p .none, .quote p"
-    (found,) = lines("explain", files[0], "--json", "-o", option, "-o", "content=p, .quote")
+    (found,) = lines("explain", files[0], "--json", "--set", option, "--set", "content=p, .quote")
     assert found["selected"] == ["ignored", "content"]
     told = [(each["rule"], each["detail"], each["text"]) for each in found["left_out"]]
     quote = prose("quote 0", words=35)
@@ -67,36 +67,37 @@ def test_explain_tells_what_each_selector_leaves_out(files):
         ("ignored", ".quote p", quote),
         ("title", "", "Ice"),
     ]
-    (found,) = lines("explain", files[0], "--json", "-o", "content=body > p:first-child")
+    (found,) = lines("explain", files[0], "--json", "--set", "content=body > p:first-child")
     assert found["left_out"][0]["rule"] == "outside"
     assert found["left_out"][0]["text"] == f"100 views {quote}"
-    code, out, _ = run("explain", files[0], "-o", option, "-o", "content=main")
+    code, out, _ = run("explain", files[0], "--set", option, "--set", "content=main")
     assert (code, "content names nothing on the page" in out) == (0, True)
     assert "left out by selectors of ignore" in out
-    code, out, _ = run("explain", files[0], "-o", "ignore=*")
+    code, out, _ = run("explain", files[0], "--set", "ignore=*")
     assert (code, "they would leave no text" in out, "LEFT OUT (1 word)" in out) == (0, True, True)
 
 
 def test_an_index_is_asked_with_the_selectors_of_its_last_crawl(feed, files, tmp_path):
     index = tmp_path / "index"
     option = json.dumps({"example.com": [".views", ".quote"]})
-    imported = ("index", "import", str(index), str(feed), "--option", f"ignore={option}")
+    imported = ("index", "import", str(index), str(feed), "--set", f"ignore={option}")
     assert run(*imported)[0] == 0
     at_host = ("--url", "https://www.example.com/new")
     (found,) = lines("explain", files[1], *at_host, "--index", str(index), "--json")
     assert found["selected"] == ["ignored"]
     (found,) = lines("explain", files[1], "--index", str(index), "--json")
     assert found["selected"] == []
-    (found,) = lines("explain", files[1], "--index", str(index), "--json", "-o", "ignore=none")
+    (found,) = lines("explain", files[1], "--index", str(index), "--json", "--set", "ignore=none")
     assert found["selected"] == []
 
 
 @pytest.mark.parametrize(
-    "command", [["explain"], ["compare"], ["scan", "-o", "x"], ["fingerprint"]], ids=lambda c: c[0]
+    "command",
+    [["explain"], ["compare"], ["scan", "-o", "x"], ["bits", "fingerprint"]],
+    ids=lambda c: c[-1],
 )
 def test_a_wrong_one_is_refused(command, files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    name = "--option" if command[0] == "scan" else "-o"
     pages = files[:1] if command[0] == "explain" else files
-    said = refused(*command, *pages, name, "ignore=p::text")
+    said = refused(*command, *pages, "--set", "ignore=p::text")
     assert "ignore has no CSS selector in 'p::text'" in said

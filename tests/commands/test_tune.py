@@ -7,7 +7,7 @@ import pytest
 from command_line import lines, refused, run
 from index_feed import ITEMS, contents, tamper, write_jsonl
 
-STRICT = ("-s", "1", "-k", "0")
+STRICT = ("--min-similarity", "1", "--max-distance", "0")
 
 
 def test_all_changes_of_one_setting(index):
@@ -30,7 +30,17 @@ def test_all_changes_of_one_setting(index):
 
 def test_one_object_for_now_and_for_each_combination(index):
     now, *others = lines(
-        "tune", str(index), "-k", "0", "-k", "12", "-s", "1", "-s", "none", "--json"
+        "tune",
+        str(index),
+        "--max-distance",
+        "0",
+        "--max-distance",
+        "12",
+        "--min-similarity",
+        "1",
+        "--min-similarity",
+        "none",
+        "--json",
     )
     assert (now["dropped"], now["options"]["max_distance"], now["changes"]) == (5, 12, [])
     assert [each["options"] for each in others] == [
@@ -87,7 +97,7 @@ def test_hostile_urls_harm_no_terminal(index):
         (["nowhere"], "there is no index at nowhere"),
         (["redis://localhost/"], "is not a directory"),
         (["nowhere", "--labels", "none.jsonl"], "none.jsonl"),
-        (["nowhere", "-k", "13"], "13"),
+        (["nowhere", "--max-distance", "13"], "13"),
         (["nowhere", "--most", "0"], "--most"),
     ],
 )

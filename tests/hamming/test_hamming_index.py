@@ -1,11 +1,9 @@
-import contextlib
 import tracemalloc
 
 import numpy as np
 import pytest
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming import run
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.model import Match
@@ -17,11 +15,6 @@ def index_of(pairs, max_distance=3, layout=None):
         index.add(fingerprint, row)
     index.check()
     return index
-
-
-def near(generator, most_bits):
-    bits = generator.sample(range(64), generator.randint(0, most_bits))
-    return sum(1 << bit for bit in bits)
 
 
 @pytest.mark.parametrize("bad", [True, 1.0, "1", None, np.float64(1), np.bool_(True), -1, 2**64])
@@ -57,63 +50,6 @@ def test_a_query_distance_beyond_the_indexs_own_is_refused(bad):
 def test_an_index_for_a_distance_out_of_range_is_refused(bad, layout):
     with pytest.raises(ConfigError, match="from 0 to 12"):
         HammingIndex(bad, layout)
-
-
-class TestMergeBesideMany:
-    """Of 270,000 pairs each table is merged with an addition of its own."""
-
-    @pytest.fixture
-    def merging(self):
-        """An index in which some tables are merged and others are not, and all that it holds."""
-        stored = np.random.default_rng(5).integers(0, 2**64, 310_000, np.uint64)
-        index = HammingIndex(3)
-        index.add_many(stored[:270_000], np.arange(270_000))
-        for row in range(270_000, 310_000):
-            index.add_new(int(stored[row]), row)
-            if len({len(table.run.entries) for table in index._tables}) > 1:
-                break
-        return index, stored[: row + 1]
-
-    @staticmethod
-    def check(index, stored, gone=()):
-        index.check()
-        assert len(index) == len(stored) - len(gone)
-        for row in (7, 270_001, len(stored) - 1):
-            near = np.bitwise_count(stored ^ stored[row] ^ np.uint64(5)) <= 3
-            expected = sorted(set(near.nonzero()[0].tolist()) - set(gone))
-            found = index.within(int(stored[row]) ^ 5)
-            assert sorted(match.row for match in found) == expected
-
-    def test_all_is_found_meanwhile_and_after(self, merging):
-        index, stored = merging
-        self.check(index, stored)
-        for row in range(len(stored), len(stored) + 100):
-            index.add_new(row, row)
-        assert all(len(table.run.entries) > 270_000 for table in index._tables)
-        self.check(index, np.append(stored, np.arange(len(stored), len(stored) + 100, dtype="u8")))
-
-    def test_pairs_are_removed_from_both(self, merging):
-        index, stored = merging
-        for row in (7, 270_001):
-            index.remove(int(stored[row]), row)
-        self.check(index, stored, gone=(7, 270_001))
-        index.compact()
-        self.check(index, stored, gone=(7, 270_001))
-
-    def test_a_merge_that_fails_is_made_again(self, merging, monkeypatch):
-        index, stored = merging
-        with monkeypatch.context() as patch:
-            patch.setattr(run.Run, "merged", lambda *_: bytearray(1 << 62))
-            more = np.random.default_rng(6).integers(0, 2**64, 5_000, np.uint64)
-            done = 0
-            with contextlib.suppress(MemoryError):
-                for done, fingerprint in enumerate(more.tolist()):
-                    index.add_new(fingerprint, len(stored) + done)
-        assert done < len(more) - 1, "no merge failed"
-        self.check(index, np.append(stored, more[:done]))
-        for number, fingerprint in enumerate(more[done:].tolist(), done):
-            index.add_new(fingerprint, len(stored) + number)
-        self.check(index, np.append(stored, more))
 
 
 @pytest.mark.parametrize(

@@ -72,11 +72,9 @@ def test_the_layouts_of_the_literature_are_points_of_the_scheme(
         lambda: Layout(4, 4),
         lambda: Layout(True, 1),
         lambda: Layout(4.0, 1),
-        lambda: Layout(4, 1, probe_radius=-1),
         lambda: Layout(16, 8),
         lambda: Layout(4, 1, Layout(49)),
         lambda: Layout(3, 2, Layout(22)),
-        lambda: Layout(4, 1, Layout(4, probe_radius=0)),
     ],
 )
 def test_numbers_that_make_no_layout_are_refused(make):
@@ -87,8 +85,6 @@ def test_numbers_that_make_no_layout_are_refused(make):
 @pytest.mark.parametrize(
     ("layout", "distance", "reason"),
     [
-        (Layout(6, 3, probe_radius=0), 4, "flip 1 bits"),
-        (Layout(4, probe_radius=1), 8, "flip 2 bits"),
         (Layout(6, 3), 12, "23,126,168 probes"),
         (NESTED, 12, "245,408 probes"),
     ],

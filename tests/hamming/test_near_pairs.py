@@ -101,7 +101,7 @@ def test_what_is_no_fingerprint_is_refused_and_named(bad):
 
 @pytest.mark.parametrize(
     ("distance", "layout", "told"),
-    [(5, Layout(4, probe_radius=0), "one that can"), *((k, None, "max_") for k in (-1, 13, 2.0))],
+    [(12, Layout(6, 3), "one that can"), *((k, None, "max_") for k in (-1, 13, 2.0))],
 )
 def test_what_would_miss_pairs_is_refused_before_anything_is_done(distance, layout, told):
     with pytest.raises(ConfigError, match=told):

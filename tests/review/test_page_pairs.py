@@ -40,82 +40,14 @@ def test_each_near_pair_once(values, k):
     assert set(found) == near(values, k)
 
 
-@st.composite
-def judged_pages(draw):
-    """Fingerprints of pages, and of some the earlier page that each was dropped for, with bits."""
-    values = draw(pages)
-    repeats = {}
-    for place in range(1, len(values)):
-        kept = [each for each in range(place) if each not in repeats]
-        if draw(st.booleans()):
-            repeats[place] = draw(st.sampled_from(kept)), draw(st.integers(0, 15))
-    return values, repeats
-
-
-def found_in(values, repeats, *args, **options):
-    entries = entries_of(values)
-    are_kept = np.array([place not in repeats for place in range(len(values))], np.bool_)
-    number = entries.pages.tolist()
-    told = [(number[page], number[first], bits) for page, (first, bits) in repeats.items()]
-    found = page_clusters(entries._replace(are_kept=are_kept), told, *args, **options)
-    return [(each.places.tolist(), each.spread) for each in found]
-
-
-def bits_between(values, repeats, one, other):
-    """Bits between a representative and a member: recorded, or of the fingerprints, or 0."""
-    if other in repeats and repeats[other][0] == one:
-        return repeats[other][1]
-    known = values[one] is not None and values[other] is not None
-    return (values[one] ^ values[other]).bit_count() if known else 0
-
-
-def represented(members, repeats):
-    """Put the representative, the first that was kept, before the others in their order."""
-    first = min(members, key=lambda place: (place in repeats, place))
-    return [first, *sorted(members - {first})]
-
-
-@given(judged_pages(), st.integers(0, 12) | st.none())
-def test_a_cluster_is_a_kept_page_and_what_was_dropped_for_it(judged, most):
-    values, repeats = judged
-    dropped_for = {}
-    for page, (first, bits) in repeats.items():
-        if most is None or bits <= most:
-            dropped_for.setdefault(first, {})[page] = bits
-    wanted = [([k, *sorted(of)], max(of.values())) for k, of in sorted(dropped_for.items())]
-    assert found_in(values, repeats, most) == wanted
-    assert found_in(values, repeats, most, is_split=True) == wanted
-
-
-@given(judged_pages(), st.integers(0, 4))
-def test_with_nearness_clusters_are_what_pairs_connect(judged, k):
-    values, repeats = judged
-    links = near(values, k) | {(first, page) for page, (first, _) in repeats.items()}
-    group = {place: {place} for place in range(len(values))}
-    for a, b in links:
-        group[a] |= group[b]
-        for place in group[a]:
-            group[place] = group[a]
-    joined = sorted({tuple(sorted(each)) for each in group.values() if len(each) > 1})
-    wanted = [represented(set(each), repeats) for each in joined]
-    found = found_in(values, repeats, near=k)
-    assert [members for members, _ in found] == wanted
-    for (first, *others), spread in found:
-        assert spread == max(bits_between(values, repeats, first, each) for each in others)
-
-
-@given(judged_pages(), st.integers(0, 4))
-def test_split_every_member_is_near_the_first_or_was_dropped_for_it(judged, k):
-    values, repeats = judged
-    links = near(values, k) | {(first, page) for page, (first, _) in repeats.items()}
-    left = sorted(range(len(values)), key=lambda place: (place in repeats, place))
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 9), st.integers(0, 20))))
+def test_a_cluster_is_a_kept_page_and_what_was_dropped_for_it(verdicts):
+    """Pages 1 to 9 are kept, and later pages are dropped for them."""
+    dropped = {page + 9: (original, bits) for page, original, bits in verdicts}
+    repeats = [(page, original, bits) for page, (original, bits) in dropped.items()]
     wanted = []
-    while left:
-        first = left[0]
-        like = {each for each in left if {(first, each), (each, first)} & links}
-        wanted += [[first, *sorted(like)]] if like else []
-        left = [each for each in left if each != first and each not in like]
-    found = found_in(values, repeats, near=k, is_split=True)
-    assert sorted(members for members, _ in found) == sorted(wanted)
-    for (first, *others), spread in found:
-        assert spread == max(bits_between(values, repeats, first, each) for each in others)
+    for kept in range(1, 10):
+        of_kept = sorted(page for page in dropped if dropped[page][0] == kept)
+        if of_kept:
+            wanted.append(([kept, *of_kept], max(dropped[page][1] for page in of_kept)))
+    assert [tuple(cluster) for cluster in page_clusters(repeats)] == wanted

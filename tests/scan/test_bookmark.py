@@ -3,7 +3,7 @@
 import pytest
 from index_feed import item
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.store.sqlite.page_store import BOOKMARK
@@ -11,7 +11,7 @@ from dedup_filter.store.sqlite.page_store import BOOKMARK
 
 def test_others_see_just_the_pages_before_the_bookmark(tmp_path):
     index, seen, marks = tmp_path / "index", 0, set()
-    with NearDuplicateFilter.open(index) as pages:
+    with CrawlFilter.open(index) as pages:
         assert pages.bookmark is None
         pages.keep_bookmark(lambda: str(seen))
         for number in range(330):
@@ -21,7 +21,7 @@ def test_others_see_just_the_pages_before_the_bookmark(tmp_path):
                 assert reader.count() == int(reader.noted(BOOKMARK) or 0)
                 marks.add(reader.count())
     assert len(marks) > 2
-    with NearDuplicateFilter.open(index) as pages:
+    with CrawlFilter.open(index) as pages:
         assert pages.bookmark == "330"
 
 
@@ -29,7 +29,7 @@ def test_nothing_is_written_without_its_bookmark(tmp_path):
     def bookmark():
         raise StoreError("no bookmark")
 
-    with NearDuplicateFilter.open(tmp_path / "index") as pages:
+    with CrawlFilter.open(tmp_path / "index") as pages:
         pages.see(**item(1))
         pages.flush()
         pages.keep_bookmark(bookmark)
@@ -42,12 +42,12 @@ def test_nothing_is_written_without_its_bookmark(tmp_path):
         pages.see(**item(3))
         with pytest.raises(StoreError, match="no bookmark"):
             pages.close()
-    with NearDuplicateFilter.open(tmp_path / "index") as pages:
+    with CrawlFilter.open(tmp_path / "index") as pages:
         assert (pages.bookmark, len(pages)) == ("", 2)
 
 
 def test_an_index_in_memory_keeps_none():
-    with NearDuplicateFilter.open() as pages:
+    with CrawlFilter.open() as pages:
         with pytest.raises(ConfigError, match="in a directory"):
             pages.keep_bookmark(str)
         with pytest.raises(ConfigError, match="in a directory"):

@@ -130,12 +130,12 @@ def test_a_later_scan_goes_on_from_an_index(here):
     second = write_jsonl(
         here / "b.jsonl", [item(3), item(4, text=article(4, 1)), item(70, text=article(2)), item(9)]
     )
-    scan(first, "-o", "u.jsonl", "--index", "index", "-k", "5")
+    scan(first, "-o", "u.jsonl", "--index", "index", "--max-distance", "5")
     found = scan(second, "-o", "v.jsonl", "--index", "index")
     assert found["outcomes"] == {"revisit": 2, "exact": 1, "new": 1}
     (told,) = lines("index", "stats", "index", "--json")
     assert told["tables"]["max_distance"] == 5  # the index keeps its options
-    third = [*("-o", "w.jsonl", "--index", "index", "--option", "revisit=drop")]
+    third = [*("-o", "w.jsonl", "--index", "index", "--set", "revisit=drop")]
     assert scan(second, *third, "--duplicates", "d.jsonl")["kept"] == 0
     assert len((here / "d.jsonl").read_text().splitlines()) == 4
 
@@ -316,10 +316,13 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
         (["feed.jsonl", "-o", "mine.jsonl"], "holds 'notes'"),
         (["feed.jsonl", "-o", "u.jsonl", "--index", "redis://localhost/0"], "directory"),
         (["feed.jsonl", "-o", "u.jsonl", "--index", "feed.jsonl"], "index is a folder"),
-        (["feed.jsonl", "-o", "u.jsonl", "--option", "colour=red"], "colour"),
+        (["feed.jsonl", "-o", "u.jsonl", "--set", "colour=red"], "colour"),
         (["feed.jsonl", "-o", "u.jsonl", "--text-fields", "body"], "has a field 'body'"),
         (["there.jsonl", "-o", "u.jsonl"], "there.jsonl, line 1: is no object"),
-        (["feed.jsonl", "-o", "u.jsonl", "-k", "3", "--option", "features=colours"], "colours"),
+        (
+            ["feed.jsonl", "-o", "u.jsonl", "--max-distance", "3", "--set", "features=colours"],
+            "colours",
+        ),
     ):
         assert why in refused("scan", *arguments)
         after = {path: path.is_dir() or path.read_bytes() for path in here.rglob("*")}
@@ -437,7 +440,7 @@ def test_pages_without_a_url_are_judged_as_pages_of_one_host(here):
         for name in ["Anna", "Jonas", "Maria", "Anna"]
     ]
     write_jsonl(here / "feed.jsonl", pages)
-    options = ["--index", "index", "--option", "keep_text=True"]
+    options = ["--index", "index", "--set", "keep_text=True"]
     found = scan("feed.jsonl", "-o", "u.jsonl", "--duplicates", "d.jsonl", *options)
     assert found["outcomes"] == {"new": 3, "exact": 1}
     (dropped,) = (here / "d.jsonl").read_text().splitlines()

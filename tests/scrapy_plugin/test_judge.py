@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 from scrapy.http import HtmlResponse, JsonResponse
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 
 
 def judged(crawl, response, *items):
@@ -32,7 +32,7 @@ def outcomes_adding_up(stats):
 def test_a_worker_reads_a_response_with_its_first_item(
     make_crawl, respond, page, settings, meta, count
 ):
-    crawl = make_crawl(NearDuplicateFilter.open(workers=1), **settings)
+    crawl = make_crawl(CrawlFilter.open(workers=1), **settings)
     crawl.pages.submit = Mock(side_effect=crawl.pages.submit)
     crawl.expect(respond("http://a/", page(1), meta=meta), {}, {})
     assert crawl.pages.submit.call_count == count
@@ -99,7 +99,7 @@ def test_opted_out_response_is_neither_judged_nor_remembered(make_crawl, respond
     assert crawl.stats["dedup/pages"] == 0
 
 
-class Broken(NearDuplicateFilter):
+class Broken(CrawlFilter):
     def claim_read(self, page):
         raise MemoryError("no room")
 

@@ -16,8 +16,8 @@ from bad_pages import KINDS
 from patience import wait_until
 from site_pages import framed
 
-from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Unjudged
 from dedup_filter.text.page_fields import PageText
@@ -62,7 +62,7 @@ def started(monkeypatch):
 
 
 def judged(pages, location="memory:", **options):
-    with NearDuplicateFilter.open(location, **options) as known:
+    with CrawlFilter.open(location, **options) as known:
         return list(known.see_many(pages))
 
 
@@ -106,10 +106,10 @@ def run_script(tmp_path, article):
         (tmp_path / "elsewhere").mkdir()
         script = tmp_path / "elsewhere" / "script.py"
         script.write_text(
-            "from dedup_filter import NearDuplicateFilter\n"
+            "from dedup_filter.crawl_filter import CrawlFilter\n"
             "class Text(str): pass\n"
             f"text = {article(1)!r}\n"
-            "with NearDuplicateFilter.open(workers=1) as pages:\n"
+            "with CrawlFilter.open(workers=1) as pages:\n"
             f"    read = [pages.submit(**each) for each in (dict(url='', text=text), {page})]\n"
             "    verdicts = [pages.claim_read(each.result()) for each in read]\n"
             "    worker, = pages._pool._workers\n"
@@ -150,7 +150,7 @@ def test_pages_before_an_error_are_judged(stream):
         yield {"url": None, "text": ""}
         raise AssertionError("nothing more is asked for")
 
-    with NearDuplicateFilter.open(workers=2) as known:
+    with CrawlFilter.open(workers=2) as known:
         verdicts = known.see_many(broken())
         assert [next(verdicts) for _ in range(9)] == judged(stream[:9])
         with pytest.raises(TypeError, match="URL"):
@@ -163,7 +163,7 @@ def test_a_directory_holds_the_same(stream, tmp_path):
         # Pages of the first half that wait are judged again in the second.
         halves = [stream[:45], stream[45:]]
         seen = [judged(half, folder, workers=workers, keep_text=True) for half in halves]
-        with NearDuplicateFilter.open(folder, keep_text=True) as known:
+        with CrawlFilter.open(folder, keep_text=True) as known:
             known.check()
             store = known._kept.store
             return seen, [store.form(page) for page in range(1, store.last_page + 1)]
@@ -184,7 +184,7 @@ def test_killed_workers_are_replaced(stream, caplog):
                         killed.append(pid)
             yield page
 
-    with NearDuplicateFilter.open(workers=2) as known:
+    with CrawlFilter.open(workers=2) as known:
         verdicts = list(known.see_many(disturbed(known)))
 
     assert len(set(killed)) > 5
@@ -305,7 +305,7 @@ def is_running(pid):
 class TestNoProcessIsLeft:
     @pytest.mark.parametrize("count", [1, 200])
     def test_after_close_in_mid_stream_or_at_its_end(self, stream, count):
-        with NearDuplicateFilter.open(workers=2) as known:
+        with CrawlFilter.open(workers=2) as known:
             list(islice(known.see_many(stream), count))
             pids = pids_of(known)
         assert pids
@@ -314,8 +314,8 @@ class TestNoProcessIsLeft:
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
     def test_when_the_process_that_they_work_for_is_killed(self, number):
         script = (
-            "from dedup_filter import NearDuplicateFilter\n"
-            "known = NearDuplicateFilter.open(workers=2)\n"
+            "from dedup_filter.crawl_filter import CrawlFilter\n"
+            "known = CrawlFilter.open(workers=2)\n"
             "texts = (f'page {n} of the book ' * 40 for n in iter(int, 1))\n"
             "pages = ({'url': 'http://a/', 'text': text} for text in texts)\n"
             "for number, _ in enumerate(known.see_many(pages)):\n"

@@ -155,7 +155,7 @@ def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdi
         store.start_crawl(0)
         if record is None and known_by is not None and known_by.reason != "no_text":
             store.restore(known_by)
-        alone = replace(config, layout=None, keep_text=False, workers=0, expire_days=None)
+        alone = replace(config, keep_text=False, workers=0, expire_days=None)
         return SqlitePages(alone, store).compare(page.place, page.profile)
 
 

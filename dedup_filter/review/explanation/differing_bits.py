@@ -52,7 +52,7 @@ class DifferingBits(NamedTuple):
     def layout(self) -> Layout:
         """The tables of the index."""
         planned = max(self.pages, _LEAST_PLANNED)
-        return self.config.tables or plan(self.config.max_distance, planned)
+        return plan(self.config.max_distance, planned)
 
     @property
     def tables(self) -> list[LookUp]:

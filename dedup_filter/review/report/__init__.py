@@ -1,10 +1,10 @@
 """An index in a directory -> one HTML file that shows what was kept, what was dropped, and why.
 
-    index -> collect (figures, pages, pairs) -> border (kept pages that are nearly duplicates)
+    index -> collect (figures, pages, pairs) -> close_calls (what nearly had the other verdict)
           -> pack_texts (texts of pairs) -> render (one HTML file) -> report_file (written whole)
 
 The file needs no network and sends nothing anywhere. Its scripts are in `page/`: plain scripts
-without a build step, and Chart.js as published (docs/decisions/0011-the-report-is-one-file.md).
+without a build step (docs/decisions/0011-the-report-is-one-file.md).
 """
 
 from contextlib import nullcontext
@@ -14,7 +14,8 @@ from typing import Any
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.review.report.border import kept_near_the_border
+from dedup_filter.review.recorded_pages import RecordedPages
+from dedup_filter.review.report.close_calls import close_calls_of
 from dedup_filter.review.report.collect import Bounds, collect
 from dedup_filter.review.report.pack_texts import pack_texts
 from dedup_filter.review.report.render import render
@@ -41,9 +42,9 @@ class Amounts:
     """Limits of a report, so that a browser can open it."""
 
     duplicates: int = 100_000
-    """Most duplicates that are listed: the latest. Figures and charts count all."""
+    """Most duplicates that are listed: the latest. Figures count all."""
     texts: int = 2_000
-    """Most pairs whose texts are shown: first at the border, then in large clusters."""
+    """Most pairs whose texts are shown: first of close calls, then in large clusters."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Written:
     """All duplicates."""
     listed: int
     """Duplicates that are listed."""
-    outside: int
-    """Pairs of kept pages that are listed as just outside the settings."""
+    close_calls: int
+    """Kept pages that are listed as nearly dropped, and duplicates as nearly kept."""
     texts: int
     """Pairs whose texts can be read side by side."""
 
@@ -87,11 +88,11 @@ def write_report(
     with Snapshot.open_to_read(index) as snapshot:
         with watch(snapshot.records(), snapshot.count()) as records:
             found = collect(snapshot, records, bounds, amounts.duplicates)
-        outside = kept_near_the_border(snapshot, found)
-        pairs = [*found.pairs, *outside.pairs]
-        texts = pack_texts(snapshot, found, pairs, amounts.texts)
+        with RecordedPages.open(DirectoryIndex(str(index)), bounds._asdict()) as pages:
+            calls = close_calls_of(pages, found)
+        texts = pack_texts(snapshot, found, calls, amounts.texts)
     rules = Path(index, IN_FOLDER)
-    html = render(str(index), found, outside, texts, read_rules(rules) if rules.exists() else ())
+    html = render(str(index), found, calls, texts, read_rules(rules) if rules.exists() else ())
     write_whole(Path(path), html)
     return Written(
         report=str(path),
@@ -99,7 +100,7 @@ def write_report(
         pages=found.figures["pages"],
         duplicates=found.duplicates,
         listed=len(found.pairs),
-        outside=len(outside.pairs),
+        close_calls=len(calls.kept) + len(calls.dropped),
         texts=texts.pairs,
     )
 
@@ -118,7 +119,7 @@ def require_directory(location: str) -> None:
 
 
 def bounds_of(index: str | Path, **given: Any) -> Bounds:
-    """Return the settings that define the border in a report.
+    """Return the settings that a report compares pairs with.
 
     `max_distance` and `min_similarity` default to the settings of the last crawl.
 

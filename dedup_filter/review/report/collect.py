@@ -1,33 +1,23 @@
 """The records of an index -> figures of all pages, and the pairs of duplicate and original.
 
-One pass over all records. Figures and charts count all pages; only the latest duplicates are held,
-with the pages that they repeat.
+One pass over all records. Figures count all pages; only the latest duplicates are held, with the
+pages that they repeat.
 """
 
-from array import array
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import time as now
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite.page_reader import Snapshot, statistics
 
-Kind = Literal["near", "exact", "too far", "too different", "other rule"]
-"""For a duplicate its outcome; for two kept pages why the later page is no duplicate."""
+Kind = Literal["near", "exact", "kept"]
+"""The outcome of a duplicate; "kept": both pages were kept."""
 
-_Counts = Counter[Any]
-
-_MOST_HOSTS = 15
-_MOST_COLUMNS = 40
 _MOST_CHARACTERS = 48 << 20
 """Characters of the URLs of all listed duplicates."""
-_SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3_600, 86_400
-_SPANS = [_SECOND, 2, 5, 10, 30, _MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR]
-"""Seconds that a column of the chart over time can stand for, besides whole days."""
 
 
 class Bounds(NamedTuple):
@@ -35,13 +25,6 @@ class Bounds(NamedTuple):
 
     max_distance: int
     min_similarity: float | None
-
-
-class KeptPages(NamedTuple):
-    """Kept pages that have a fingerprint, in the order of their numbers; 16 bytes each."""
-
-    pages: "array[int]"
-    fingerprints: "array[int]"
 
 
 class Pair(NamedTuple):
@@ -77,10 +60,6 @@ class ReportData:
     """Records of all pages in pairs, without sketches."""
     pairs: list[Pair] = field(default_factory=list)
     """The latest duplicates with their originals."""
-    kept: "KeptPages" = field(default_factory=lambda: KeptPages(array("q"), array("Q")))
-    over_time: Mapping[str, Any] = field(default_factory=dict)
-    by_host: Mapping[str, Any] = field(default_factory=dict)
-    by_distance: Mapping[str, Any] = field(default_factory=dict)
     clusters: int = 0
     """Kept pages that have duplicates, listed or not."""
 
@@ -99,13 +78,7 @@ def collect(
 ) -> ReportData:
     """Collect the data of a report from a snapshot and all its records."""
     in_all, crawls = statistics(snapshot)
-    reasons, hosts, distances, clusters, times = (
-        _Counts(),
-        _Counts(),
-        _Counts(),
-        _Counts(),
-        _Times(),
-    )
+    reasons, originals = Counter[Any](), set()
     found = ReportData(
         identity=str(snapshot.noted("identity")),
         made=int(now()),
@@ -118,21 +91,13 @@ def collect(
     )
     last = deque[PageRecord](maxlen=most_duplicates)
     for record in records:
-        times.add(record)
         if record.is_kept:
             reasons[record.reason] += record.outcome == "unjudged"
-            if record.fingerprint is not None:
-                found.kept.pages.append(record.page)
-                found.kept.fingerprints.append(record.fingerprint)
         else:
             last.append(record)
-            hosts[record.host, record.outcome] += 1
-            distances[record.distance, record.outcome] += 1
-            clusters[record.original] += 1
+            originals.add(record.original)
     found.reasons = dict(+reasons)
-    found.clusters = len(clusters)
-    found.over_time, found.by_host = times.columns(), _by_host(hosts)
-    found.by_distance = _by_distance(distances, bounds.max_distance)
+    found.clusters = len(originals)
     characters = sum(len(record.url) for record in last)
     while characters > _MOST_CHARACTERS:
         characters -= len(last.popleft().url)
@@ -151,55 +116,3 @@ def _add_pair(snapshot: Snapshot, found: ReportData, record: PageRecord) -> None
     found.add(record)
     kind: Kind = "exact" if record.outcome == "exact" else "near"
     found.pairs.append(Pair(record.page, original, record.distance, record.similarity, kind))
-
-
-def _by_host(counts: _Counts) -> dict[str, Any]:
-    """Count the duplicates of the hosts with most duplicates, and the hosts left out."""
-    totals: _Counts = Counter()
-    for (host, _), count in counts.items():
-        totals[host] += count
-    # Equal counts are sorted by name, so that a report does not depend on the order of pages.
-    names = sorted(totals, key=lambda host: (-totals[host], host))
-    shown = names[:_MOST_HOSTS]
-    return {
-        "hosts": shown,
-        "near": [counts[host, "near"] for host in shown],
-        "exact": [counts[host, "exact"] for host in shown],
-        "others": len(names) - len(shown),
-        "of_others": sum(totals[host] for host in names[_MOST_HOSTS:]),
-    }
-
-
-def _by_distance(counts: _Counts, max_distance: int) -> dict[str, Any]:
-    measured = [distance for distance, _ in counts if distance is not None]
-    bits = range(max([max_distance, *measured]) + 1)
-    return {each: [counts[bit, each] for bit in bits] for each in ("near", "exact")}
-
-
-class _Times:
-    """When kept pages and duplicates were recorded."""
-
-    def __init__(self) -> None:
-        self._seconds = {name: array("q") for name in ("kept", "near", "exact")}
-
-    def add(self, record: PageRecord) -> None:
-        """Add the time when a kept page was seen first, or when a duplicate was seen."""
-        self._seconds["kept" if record.is_kept else record.outcome].append(record.first_seen)
-
-    def columns(self) -> dict[str, Any]:
-        """Count pages in spans of equal length, at most `_MOST_COLUMNS`."""
-        seconds = {name: np.array(each, np.int64) for name, each in self._seconds.items()}
-        all_seconds = np.concatenate(list(seconds.values()))
-        if not len(all_seconds):
-            return {"start": 0, "span": 1, **{name: [] for name in seconds}}
-        first, last = int(all_seconds.min()), int(all_seconds.max())
-        days = _DAY * max(1, -(-(last - first) // (_DAY * (_MOST_COLUMNS - 1))))
-        spans = (each for each in _SPANS if (last // each - first // each) < _MOST_COLUMNS)
-        span = next(spans, days)
-        start = first // span * span
-        count = (last - start) // span + 1
-        columns = {
-            name: np.bincount((each - start) // span, minlength=count).tolist()
-            for name, each in seconds.items()
-        }
-        return {"start": start, "span": span, **columns}

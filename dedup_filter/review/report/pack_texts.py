@@ -3,8 +3,8 @@
     texts of an original and some of its duplicates -> JSON -> deflate -> base64: one bundle
 
 A bundle is unpacked when one of its pairs is viewed. Similar texts in one bundle take little space.
-Pairs, characters of a text, and bytes in all are bounded. Pairs at the border come first, then
-pairs of the largest clusters.
+Pairs, characters of a text, and bytes in all are bounded. Close calls come first, then pairs of the
+largest clusters.
 
 Advertisements are shown as the filter sees them: words whose shingles belong to no sentence
 (features/analysis.py). A word of the normal form is located in the kept text by its position. If
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from dedup_filter.features.analysis import analyse
-from dedup_filter.review.report.border import just_inside
+from dedup_filter.review.report.close_calls import CloseCalls
 from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite.page_reader import Snapshot
@@ -59,10 +59,12 @@ class PackedTexts:
         return sum(bundle >= 0 for bundle in self.of_pairs)
 
 
-def pack_texts(
-    snapshot: Snapshot, found: ReportData, pairs: Sequence[Pair], most: int
-) -> PackedTexts:
-    """Pack the texts of at most `most` pairs. Cost: 1 ms a text of 1,000 words."""
+def pack_texts(snapshot: Snapshot, found: ReportData, calls: CloseCalls, most: int) -> PackedTexts:
+    """Pack the texts of at most `most` pairs: duplicates, then kept pages.
+
+    Cost: 1 ms a text of 1,000 words.
+    """
+    pairs = [*found.pairs, *calls.pairs]
     kept = snapshot.with_text()
     texts = PackedTexts([NOT_KEPT] * len(pairs), are_kept=bool(kept))
     readable = [
@@ -73,7 +75,7 @@ def pack_texts(
     for place in readable:
         texts.of_pairs[place] = LEFT_OUT
     size = 0
-    chosen = islice(_in_order(pairs, readable, found), most)
+    chosen = islice(_in_order(pairs, readable, calls), most)
     for places in _bundled(chosen, pairs):
         pages = {page for place in places for page in pairs[place][:2] if page in kept}
         contents = {page: _shown(snapshot, found, page) for page in sorted(filter(None, pages))}
@@ -87,18 +89,14 @@ def pack_texts(
     return texts
 
 
-def _in_order(pairs: Sequence[Pair], readable: Sequence[int], found: ReportData) -> Iterator[int]:
-    """Yield the places of pairs: at the border, then in the largest clusters."""
-    can_be_read = set(readable)
-    at_border = dict.fromkeys(
-        place
-        for place in [*range(len(found.pairs), len(pairs)), *just_inside(found.pairs, found.bounds)]
-        if place in can_be_read
+def _in_order(pairs: Sequence[Pair], readable: Sequence[int], calls: CloseCalls) -> list[int]:
+    """Return the places of readable pairs: close calls, then in the largest clusters."""
+    close = {call.pair for call in [*calls.kept, *calls.dropped]}
+    sizes = Counter(pair.original for pair in pairs)
+    return sorted(
+        readable,
+        key=lambda place: (pairs[place] not in close, -sizes[pairs[place].original], place),
     )
-    yield from at_border
-    sizes = Counter(pair.original for pair in found.pairs)
-    others = [place for place in readable if place not in at_border]
-    yield from sorted(others, key=lambda place: (-sizes[pairs[place].original], place))
 
 
 def _bundled(chosen: Iterable[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:

@@ -18,7 +18,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dedup_filter.review.report.border import BITS_BEYOND, SHARE_BELOW, Outside, just_inside
+from dedup_filter.review.report.close_calls import BITS_BEYOND, SHARE_BEYOND, CloseCall, CloseCalls
 from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.review.report.pack_texts import PackedTexts
 from dedup_filter.review.report.report_file import BEGINNING
@@ -29,10 +29,9 @@ from dedup_filter.wording import as_time, counted, printable
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_CHARTS = "chart.umd.min.js"
-_SCRIPTS = "dom differences labels list pair_view pair_lists charts main".split()
-_FORMAT = 1
-_KINDS = ("near", "exact", "too far", "too different", "other rule")
+_SCRIPTS = "dom differences labels list pair_view pair_lists main".split()
+_FORMAT = 2
+_KINDS = ("near", "exact", "kept")
 _LONGEST_NAME = 300
 _MOST_RULES = 500
 
@@ -40,12 +39,17 @@ _MOST_RULES = 500
 def render(
     index: str,
     found: ReportData,
-    outside: Outside,
+    calls: CloseCalls,
     texts: PackedTexts,
     rules: Sequence[Proven] = (),
 ) -> bytes:
-    """Render a report. Cost: 5 us a pair; 0.4 MB and 150 bytes a pair, without texts."""
-    pairs = [*found.pairs, *outside.pairs]
+    """Render a report. Cost: 5 us a pair; 0.1 MB and 150 bytes a pair, without texts."""
+    pairs = [*found.pairs, *calls.pairs]
+    place_of = {pair: place for place, pair in enumerate(pairs)}
+
+    def rows(some: Sequence[CloseCall]) -> list[tuple[int, str, str]]:
+        return [(place_of[call.pair], call.rule, call.why) for call in some]
+
     data = {
         "format": _FORMAT,
         "identity": found.identity,
@@ -53,21 +57,17 @@ def render(
         "kinds": _KINDS,
         **_columns(found.records, pairs, texts),
         "listed": len(found.pairs),
-        "inside": just_inside(found.pairs, found.bounds),
+        "close_calls": {"kept": rows(calls.kept), "dropped": rows(calls.dropped)},
         "crawls": {each["crawl"]: _crawl_name(each) for each in found.crawls},
-        "over_time": found.over_time,
-        "by_host": found.by_host,
-        "by_distance": {**found.by_distance, "outside": outside.by_distance},
         "texts_kept": texts.are_kept,
     }
-    charts, program, style = _charts(), _program(), _page_file("report.css")
+    program, style = _program(), _page_file("report.css")
     html = (
         _environment()
         .get_template("report.html")
         .render(
-            policy=_policy([charts, program], style),
+            policy=_policy(program, style),
             style=style,
-            charts=charts,
             program=program,
             data=json_in_script(data),
             bundles=json_in_script(texts.bundles),
@@ -79,10 +79,9 @@ def render(
             rules=[_rule(each) for each in rules[:_MOST_RULES]],
             rules_counted=counted(len(rules), "rule"),
             outcomes=found.figures["outcomes"],
-            outside=outside,
             bits_beyond=BITS_BEYOND,
-            share_below=SHARE_BELOW,
-            not_shown=_not_shown(found, outside, texts),
+            share_beyond=SHARE_BEYOND,
+            not_shown=_not_shown(found, calls, texts),
         )
     )
     return (BEGINNING + html).encode("utf-8", "backslashreplace")
@@ -169,14 +168,14 @@ def _rule(proven: Proven) -> dict[str, Any]:
     }
 
 
-def _not_shown(found: ReportData, outside: Outside, texts: PackedTexts) -> list[str]:
+def _not_shown(found: ReportData, calls: CloseCalls, texts: PackedTexts) -> list[str]:
     """Describe in sentences what the report does not show."""
     notes = []
     listed, pairs = len(found.pairs), len(texts.of_pairs)
     if listed < found.duplicates:
         notes.append(
             f"Of {counted(found.duplicates, 'duplicate')} the latest {listed:,} are listed, with "
-            "their clusters (--duplicates); figures and charts count all."
+            "their clusters (--duplicates); figures count all."
         )
     if not texts.are_kept and pairs:
         notes.append(
@@ -185,28 +184,23 @@ def _not_shown(found: ReportData, outside: Outside, texts: PackedTexts) -> list[
         )
     elif texts.pairs < pairs:
         notes.append(
-            f"Texts are shown of {texts.pairs:,} of {counted(pairs, 'pair')}: first of pairs at "
-            "the border, then of the largest clusters (--texts)."
+            f"Texts are shown of {texts.pairs:,} of {counted(pairs, 'pair')}: first of close "
+            "calls, then of the largest clusters (--texts)."
         )
-    if outside.looked_at < outside.candidates:
+    if calls.examined < calls.candidates:
         notes.append(
-            f"Of {counted(outside.candidates, 'pair')} of kept pages with near fingerprints, "
-            f"{outside.looked_at:,} were examined for the border."
-        )
-    if outside.farthest < found.bounds.max_distance + BITS_BEYOND:
-        notes.append(
-            f"Kept pages were compared within {outside.farthest} bits only: there are too many "
-            "to compare each with each."
+            f"Of {counted(calls.candidates, 'pair')} of kept pages with near fingerprints, "
+            f"{calls.examined:,} were examined for close calls."
         )
     return notes
 
 
-def _policy(scripts: Sequence[str], style: str) -> str:
-    """Allow these scripts and this style, by their hashes, and nothing else."""
-    allowed = " ".join(map(_hash, scripts))
+def _policy(script: str, style: str) -> str:
+    """Allow this script and this style, by their hashes, and nothing else."""
     return (
-        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; "
-        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     )
 
 
@@ -217,11 +211,6 @@ def _hash(content: str) -> str:
 @cache
 def _page_file(name: str) -> str:
     return files(__package__).joinpath("page").joinpath(name).read_text("utf-8")
-
-
-def _charts() -> str:
-    """Return Chart.js without the address of its source map, which is not included."""
-    return _page_file(_CHARTS).partition("//# sourceMappingURL")[0]
 
 
 @cache

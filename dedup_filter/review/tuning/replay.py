@@ -19,8 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.filter import NearDuplicateFilter, PlacedPage
+from dedup_filter.filter import PlacedPage
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Document, Unjudged, Verdict
 from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
@@ -46,7 +47,7 @@ def replayed(
         for crawl, of_crawl in groupby(records, key=lambda record: record.first_crawl):
             with ExitStack() as stack:
                 filters = [
-                    stack.enter_context(NearDuplicateFilter(config, here, crawl=f"crawl {crawl}"))
+                    stack.enter_context(CrawlFilter(config, here, crawl=f"crawl {crawl}"))
                     for config, here in zip(configs, folders, strict=True)
                 ]
                 for record in of_crawl:
@@ -54,7 +55,7 @@ def replayed(
 
 
 def _verdicts(
-    record: PageRecord, content: Page | Document | Unjudged, filters: Sequence[NearDuplicateFilter]
+    record: PageRecord, content: Page | Document | Unjudged, filters: Sequence[CrawlFilter]
 ) -> list[Verdict]:
     """Let each filter judge and keep a page; its words are found once for like options."""
     read: dict[tuple[str, bool], ReadPage | Unjudged] = {}

@@ -31,7 +31,6 @@ SIMILARITIES = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 """Values that are tried if no setting is given, one option at a time."""
 _WITHOUT_EFFECT = {
     "keep_text": "it changes no verdict",
-    "layout": "it changes no verdict",
     "workers": "it changes no verdict",
     "revisit": "it changes no verdict",
     "ignore": "pages were kept without what it left out then",
@@ -175,7 +174,7 @@ def _require_kept(snapshot: Snapshot) -> None:
         raise ConfigError(
             f"{snapshot} has not kept {lacking:,} of its {counted(snapshot.count(), 'page')}, and "
             "settings are tried on kept pages: crawl with DEDUP_KEEP_TEXT=True into a new index, "
-            "or scan a feed or WARC file with --index NEW --option keep_text=True"
+            "or scan a feed or WARC file with --index NEW --set keep_text=True"
         )
 
 

@@ -22,7 +22,6 @@ import numpy.typing as npt
 
 from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.hamming.layout import Layout
 from dedup_filter.model import Match
 from dedup_filter.store.phrase_table import PhraseTable
 from dedup_filter.store.records import PageRecord
@@ -108,23 +107,15 @@ class LoggedPages:
     With a `max_distance` pages are searched by fingerprint, by digest, and by keys.
     """
 
-    def __init__(
-        self,
-        max_distance: int | None = None,
-        layout: Layout | None = None,
-        *,
-        by_host: bool = False,
-    ) -> None:
+    def __init__(self, max_distance: int | None = None, *, by_host: bool = False) -> None:
         self._by_host = by_host
-        self._max_distance, self._layout = max_distance, layout
+        self._max_distance = max_distance
         self.clear()
 
     def clear(self) -> None:
         """Forget everything, before the log is read anew."""
         k = self._max_distance
-        self._indexes = (
-            {} if k is None else {LONG: HammingIndex(k, self._layout), SHORT: HammingIndex(0)}
-        )
+        self._indexes = {} if k is None else {LONG: HammingIndex(k), SHORT: HammingIndex(0)}
         self._phrases = PhraseTable()
         self._numbers = np.empty(0, np.int64)
         """Numbers of all pages with events, ascending, and spare room at the end."""

@@ -60,7 +60,7 @@ class SharedLog:
         days = config.expire_days
         self.process = process
         by_host = config.scope == "host"
-        self.replica = LoggedPages(config.max_distance, config.tables, by_host=by_host)
+        self.replica = LoggedPages(config.max_distance, by_host=by_host)
         self.records = SharedRecords(
             process.connection, None if days is None else expiry_seconds(days)
         )

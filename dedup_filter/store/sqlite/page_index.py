@@ -72,14 +72,12 @@ class PageIndex:
         self._by_host = by_host
 
     @classmethod
-    def opened(
-        cls, store: PageStore, max_distance: int, layout: Layout | None = None, *, by_host: bool
-    ) -> "PageIndex":
+    def opened(cls, store: PageStore, max_distance: int, *, by_host: bool) -> "PageIndex":
         """Return an index of all entries of a store, which follows the store from now on."""
         store.changes = []
         made = None
         try:
-            made = cls.loaded(store, layout, max_distance=max_distance, by_host=by_host)
+            made = cls.loaded(store, max_distance=max_distance, by_host=by_host)
         except UnusableTables as reason:
             logger.warning(
                 "index %s: its tables are made anew from the record; nothing is lost: %s",
@@ -88,18 +86,16 @@ class PageIndex:
             )
         if made is None:
             store.tables = None
-            fingerprints = HammingIndex(max_distance, layout, max(_EXPECTED, len(store)))
+            fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
             made = cls(fingerprints, HammingIndex(0), PhraseTable(), by_host=by_host)
             made.add_all(store)
         return made
 
     @classmethod
-    def loaded(
-        cls, reader: PageReader, layout: Layout | None = None, **wanted: object
-    ) -> "PageIndex | None":
+    def loaded(cls, reader: PageReader, **wanted: object) -> "PageIndex | None":
         """Return an index of the tables on disk; None if there are none with all present entries.
 
-        `wanted`: values that the note of the tables must have. `layout`: None accepts any layout.
+        `wanted`: values that the note of the tables must have.
 
         Raises:
             UnusableTables: the tables are damaged.
@@ -110,11 +106,10 @@ class PageIndex:
         if found is None:
             return None
         arrays, about = found
-        is_other = layout not in (None, Layout.of(about["layout"]))
-        if is_other or {name: about[name] for name in wanted} != wanted:
+        if {name: about[name] for name in wanted} != wanted:
             return None
         return cls(
-            HammingIndex.from_sealed(_from_tables(arrays, about), layout),
+            HammingIndex.from_sealed(_from_tables(arrays, about)),
             HammingIndex.from_sealed(_from_tables(arrays, about["digests"], _DIGESTS)),
             PhraseTable(arrays[_PHRASES]),
             by_host=about["by_host"],

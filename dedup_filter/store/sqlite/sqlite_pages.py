@@ -51,8 +51,7 @@ class SqlitePages:
         """The store of frames that outlive this process; None: none do."""
         self._by_host = config.scope == "host"
         store.index_urls(is_wanted=config.canonical)
-        k, layout = config.max_distance, config.tables
-        self._index = PageIndex.opened(store, k, layout, by_host=self._by_host)
+        self._index = PageIndex.opened(store, config.max_distance, by_host=self._by_host)
         self.gone = store.gone
         """Pages whose records were deleted; the owner reads and clears this list."""
         self.capped = 0

@@ -209,7 +209,7 @@ class TestInAnIndex:
         found = compare([self.URLS[0], other], ["", self.URLS[0]], index=index).verdict
         assert found.outcome == "revisit"
         found = compare([one, self.URLS[1]], index=index).verdict
-        assert (found and found.outcome) == ("near" if keep_text else None)
+        assert (None if found is None else found.outcome) == ("near" if keep_text else None)
 
 
 @pytest.mark.parametrize(

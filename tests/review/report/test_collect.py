@@ -1,14 +1,13 @@
 """Figures and pairs are those of the records, whatever is left out of the list."""
 
 import sys
-from collections import Counter
 
 import pytest
 from report_index import made_index
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.review.report import Bounds
-from dedup_filter.review.report.collect import _Times, collect
+from dedup_filter.review.report.collect import collect
 from dedup_filter.store.sqlite.page_reader import Snapshot
 
 collect_module = sys.modules[collect.__module__]
@@ -37,28 +36,8 @@ def test_figures_are_of_all_pages_and_pairs_of_the_last(index, records, most):
         measured = (record.original, record.distance, record.similarity, record.outcome)
         assert pair[1:] == measured
         assert {pair.page, pair.original} <= {*found.records}
-    for outcome in ("near", "exact"):
-        those = [record for record in dropped if record.outcome == outcome]
-        distances = Counter(record.distance for record in those)
-        told = found.by_distance[outcome]
-        assert told == [distances[bits] for bits in range(len(told))]
-        assert sum(told) == len(those)
-        assert sum(found.over_time[outcome]) == len(those)
-    assert sum(found.over_time["kept"]) == len(records) - len(dropped)
     assert found.clusters == len({record.original for record in dropped})
     assert found.reasons == {"too_short": 1}
-    printed = {r.page: r.fingerprint for r in records if r.is_kept and r.fingerprint is not None}
-    assert dict(zip(*found.kept, strict=True)) == printed
-
-
-def test_hosts_with_most_duplicates_come_first_and_the_rest_are_counted(index, records):
-    by_host = gather(index).by_host
-    counts = Counter(record.host for record in records if not record.is_kept)
-    totals = [near + exact for near, exact in zip(by_host["near"], by_host["exact"], strict=True)]
-    assert totals == sorted(counts.values(), reverse=True)[: len(totals)]
-    assert [counts[host] for host in by_host["hosts"]] == totals
-    assert by_host["of_others"] == sum(counts.values()) - sum(totals)
-    assert by_host["others"] == len(counts) - len(totals)
 
 
 def test_long_urls_shorten_the_list(index, records, monkeypatch):
@@ -78,27 +57,3 @@ def test_a_forgotten_original_leaves_its_duplicate_without_one(tmp_path):
     hosts = {pair: found.records[pair.page].host for pair in found.pairs}
     (pair,) = [pair for pair, host in hosts.items() if host == "shop.example"]
     assert (pair.original, pair.kind) == (None, "exact")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "span"),
-    [
-        ([100], 1),
-        ([100, 139], 1),
-        ([100, 141], 2),
-        ([0, 3_600], 300),
-        ([0, 86_400 * 39], 86_400),
-        ([5, 86_400 * 4_000], 86_400 * 103),
-        ([], 1),
-    ],
-)
-def test_time_is_cut_into_at_most_forty_columns(records, seconds, span):
-    times = _Times()
-    for moment in seconds:
-        times.add(records[0]._replace(first_seen=moment))
-    columns = times.columns()
-    assert columns["span"] == span
-    assert len(columns["kept"]) <= 40
-    assert sum(columns["kept"]) == len(seconds)
-    for moment in seconds:
-        assert columns["kept"][(moment - columns["start"]) // span] > 0

@@ -4,14 +4,16 @@ import json
 import re
 from functools import partial
 from itertools import product
+from typing import get_args
 
 import pytest
 from made_text import prose
-from patience import PATIENCE, wait_until
+from patience import wait_until
 from playwright.sync_api import expect
 from report_index import ADVERT, HOSTILE, made_index, made_report
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.model import Rule
 from dedup_filter.review.report import Amounts, Bounds, write_report
 from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.urls.mining import Page, mine
@@ -55,7 +57,7 @@ def number_in(text):
     return int(re.sub(r"\D", "", text))
 
 
-def test_overview_tells_the_figures_and_draws_the_charts(page, records, duplicates):
+def test_overview_tells_the_figures(page, records, duplicates):
     told = page.locator("#overview .figures").inner_text().splitlines()
     figures = dict(zip(told[::2], told[1::2], strict=False))
     assert int(figures["Pages"]) == len(records)
@@ -64,20 +66,6 @@ def test_overview_tells_the_figures_and_draws_the_charts(page, records, duplicat
     assert int(figures["Near duplicates"]) == outcomes.count("near")
     assert int(figures["Exact duplicates"]) == outcomes.count("exact")
     assert int(figures["Unjudged"]) == outcomes.count("unjudged") == 1
-    for chart in ("time", "distance", "hosts", "clusters"):
-        label = page.locator(f"#chart-{chart}").get_attribute("aria-label")
-        assert re.search(r"(near|pages) \d", label)
-        drawn = "c => new Set(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).size"
-        assert page.locator(f"#chart-{chart}").evaluate(drawn) > 10
-
-
-def test_a_click_on_a_chart_leads_to_what_a_column_stands_for(page, duplicates):
-    box = page.locator("#chart-hosts").bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 40)
-    page.wait_for_selector("#duplicates:not([hidden])")
-    host = page.locator("#host option:checked").inner_text()
-    count = number_in(host.rpartition("(")[2])
-    assert shown(page).startswith(f"{count} of {len(duplicates)} shown")
 
 
 def test_filters_narrow_the_list(page, duplicates):
@@ -178,16 +166,19 @@ def test_clusters_open_with_the_kept_page_on_top(page, duplicates):
     expect(page.locator("#cluster-list .member")).to_have_count(0)
 
 
-def test_border_has_kept_pairs_outside_and_dropped_ones_inside(page):
+def test_close_calls_name_the_rules_of_kept_pages_and_of_dropped_ones(page):
     page.keyboard.press("4")
-    kinds = page.locator("#border-list .outcome").all_inner_texts()
-    assert kinds
-    assert set(kinds) <= {"too far", "too different", "other rule"}
+    rules = page.locator("#close-call-list .outcome").all_inner_texts()
+    assert rules
+    assert set(rules) <= {*get_args(Rule), "distance", "now the same"}
     page.keyboard.press("j")
     page.wait_for_selector("#pair .texts .text")
     assert "kept later" in page.locator("#pair h3").first.inner_text().lower()
-    page.check("input[name=side][value=inside]")
-    expect(page.locator("#border-list .outcome").first).to_have_text("near")
+    assert f"kept: {rules[0]}" in page.locator("#pair .facts").inner_text()
+    assert page.locator("#pair .why").inner_text()
+    page.check("input[name=side][value=dropped]")
+    rule = page.locator("#close-call-list .outcome").first
+    expect(rule).to_have_text(re.compile("distance|similarity"))
 
 
 def test_judgements_are_exported_and_survive_a_reload(page, report):
@@ -268,7 +259,7 @@ def test_keys_are_explained_and_do_nothing_while_one_types(page):
     assert page.locator("#overview").is_visible()
     page.focus("#tab-overview")
     page.keyboard.press("ArrowLeft")
-    assert page.locator("#border").is_visible()
+    assert page.locator("#close-calls").is_visible()
 
 
 def is_told(url, spelt):
@@ -318,15 +309,6 @@ def test_each_view_fits_a_desk_and_a_phone_in_light_and_dark(opened, report, wid
     assert page.faults == []
 
 
-def test_colours_of_charts_follow_light_and_dark(opened, report):
-    page = opened(report, color_scheme="light")
-    colour = "Chart.getChart('chart-hosts').data.datasets[0].backgroundColor"
-    light = page.evaluate(colour)
-    page.emulate_media(color_scheme="dark")
-    wait_until(lambda: page.evaluate(colour) != light, "charts take the dark colours", PATIENCE)
-    assert page.faults == []
-
-
 def test_without_kept_texts_it_says_how_to_keep_them(opened, tmp_path):
     index = made_index(tmp_path / "index", keep_text=False)
     written = write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts())
@@ -342,8 +324,10 @@ def test_what_is_left_out_is_said(opened, index, tmp_path):
     written = write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts(8, 3))
     page = opened(tmp_path / "r.html")
     said = page.locator("#left-out").inner_text()
+    data = json.loads(page.locator("#data").inner_text())
     assert f"Of {written.duplicates} duplicates the latest 8 are listed" in said
-    assert f"Texts are shown of 3 of {8 + written.outside} pairs" in said
+    kept = data["pairs"]["page"][8:]
+    assert f"Texts are shown of 3 of {8 + len(kept)} pairs" in said
     page.keyboard.press("2")
     page.keyboard.press("j")
     assert "larger --texts" in page.locator("#pair .texts").inner_text()

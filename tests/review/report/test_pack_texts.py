@@ -12,7 +12,7 @@ from made_text import prose
 from report_index import ADVERT
 
 from dedup_filter.review.report import Bounds
-from dedup_filter.review.report.border import kept_near_the_border
+from dedup_filter.review.report.close_calls import CloseCall, CloseCalls
 from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.pack_texts import LEFT_OUT, advertisements, pack_texts
 from dedup_filter.store.records import PageRecord
@@ -50,9 +50,11 @@ def unpacked(bundle):
 def test_each_pair_finds_its_texts_in_its_bundle(index, most):
     with Snapshot.open_to_read(index) as snapshot:
         found = collect(snapshot, snapshot.records(), Bounds(12, 0.8), 1_000)
-        outside = kept_near_the_border(snapshot, found)
-        pairs = [*found.pairs, *outside.pairs]
-        texts = pack_texts(snapshot, found, pairs, most)
+        *pairs, last = found.pairs
+        found.pairs[:] = pairs
+        pairs.append(last)
+        calls = CloseCalls([CloseCall(last, "lines", "")])
+        texts = pack_texts(snapshot, found, calls, most)
         assert texts.pairs == min(most, len(pairs))
         for pair, bundle in zip(pairs, texts.of_pairs, strict=True):
             if bundle == LEFT_OUT:
@@ -65,21 +67,18 @@ def test_each_pair_finds_its_texts_in_its_bundle(index, most):
                 assert places == sorted(places)
                 assert len(places) % 2 == 0
                 assert all(0 <= place <= units for place in places)
-        # The border comes first.
-        chosen = [place for place, bundle in enumerate(texts.of_pairs) if bundle >= 0]
-        if 0 < most < len(outside.pairs):
-            assert all(place >= len(found.pairs) for place in chosen)
+        assert most == 0 or texts.of_pairs[-1] >= 0, "close calls come first"
 
 
 def test_a_long_text_is_cut_and_many_are_left_out(index, monkeypatch):
     monkeypatch.setattr(MODULE, "_MOST_CHARACTERS", 100)
     with Snapshot.open_to_read(index) as snapshot:
         found = collect(snapshot, snapshot.records(), Bounds(12, 0.8), 1_000)
-        texts = pack_texts(snapshot, found, found.pairs, 1)
+        texts = pack_texts(snapshot, found, CloseCalls(), 1)
         ((text, _, length), *_) = unpacked(texts.bundles[0]).values()
         assert len(text) == 100 < length
         monkeypatch.setattr(MODULE, "_MOST_BYTES", 3_000)
-        texts = pack_texts(snapshot, found, found.pairs, 1_000)
+        texts = pack_texts(snapshot, found, CloseCalls(), 1_000)
         assert 0 < texts.pairs < len(found.pairs)
         assert LEFT_OUT in texts.of_pairs
         assert sum(len(b64decode(each)) for each in texts.bundles) <= 3_000

@@ -4,17 +4,11 @@ import json
 import re
 from base64 import b64encode
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 from report_index import made_report
 
-import dedup_filter.review.report
 from dedup_filter.store.sqlite.page_reader import Snapshot
-
-PAGE = Path(dedup_filter.review.report.__file__).parent / "page"
-CHART_JS = "4.6.1", "87364cc2b2a76a6684929e7d6b80b18a897794db38400caff1fcf1791c6925d2"
-"""The version that is published, and the hash of its dist/chart.umd.min.js."""
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +18,6 @@ def html(report):
 
 def data_of(html):
     return json.loads(html.partition('id="data">')[2].partition("</script>")[0])
-
-
-def test_chart_js_is_as_it_was_published():
-    version, digest = CHART_JS
-    content = (PAGE / "chart.umd.min.js").read_bytes()
-    assert f"Chart.js v{version}".encode() in content[:100]
-    assert sha256(content).hexdigest() == digest
 
 
 def test_scripts_and_style_are_named_by_their_hashes_and_nothing_else_is(html):
@@ -43,7 +30,7 @@ def test_scripts_and_style_are_named_by_their_hashes_and_nothing_else_is(html):
     for name, contents in (("script-src", scripts), ("style-src", [style])):
         digests = [b64encode(sha256(each.encode()).digest()).decode() for each in contents]
         assert parts[name].split() == [f"'sha256-{digest}'" for digest in digests]
-    assert len(scripts) == 2
+    assert len(scripts) == 1
 
 
 def test_the_file_asks_for_no_other(html):
@@ -78,5 +65,5 @@ def test_columns_say_what_the_records_say(html, index):
 
 def test_a_report_without_data_is_small_and_a_duplicate_takes_little_room():
     empty, some = (len(made_report(count)) for count in (10, 10_010))
-    assert empty < 400_000
+    assert empty < 100_000
     assert (some - empty) / 10_000 < 250

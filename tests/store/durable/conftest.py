@@ -11,7 +11,7 @@ import pytest
 from shared_crawlers import let_lapse
 from store_pages import kill
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 
 
 class InMemory:
@@ -21,7 +21,7 @@ class InMemory:
         self.location = "memory:"
 
     def open(self, **options):
-        return NearDuplicateFilter.open(self.location, **options)
+        return CrawlFilter.open(self.location, **options)
 
 
 class InDirectory(InMemory):
@@ -80,14 +80,14 @@ directory = each_of(InDirectory)
 @pytest.fixture(autouse=True)
 def _whole(monkeypatch):
     """Require of every filter that is closed in these tests that it is whole then."""
-    close = NearDuplicateFilter.close
+    close = CrawlFilter.close
 
     def checked_close(pages):
         if not pages._is_closed:
             pages.check()
         close(pages)
 
-    monkeypatch.setattr(NearDuplicateFilter, "close", checked_close)
+    monkeypatch.setattr(CrawlFilter, "close", checked_close)
 
 
 @pytest.fixture

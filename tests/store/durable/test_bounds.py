@@ -6,8 +6,8 @@ from made_profiles import said_profile
 from made_text import prose
 from site_pages import NOTICE, framed
 
-from dedup_filter import NearDuplicateFilter
 from dedup_filter.comparison.candidates import MOST_COMPARED
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.store.records import KEPT_AS_TEXT
 from dedup_filter.store.sqlite.frame_store import all_frames
 from dedup_filter.text.page_bytes import pack_page
@@ -159,7 +159,7 @@ def test_a_crowd_takes_no_more_memory_than_as_many_strangers(monkeypatch):
     monkeypatch.setattr("dedup_filter.judging.profile", said_profile)
     sizes = []
     for apart in (0, 0x9E37_79B9_7F4A_7C15):
-        with NearDuplicateFilter.open(max_distance=8) as pages:
+        with CrawlFilter.open(max_distance=8) as pages:
             for number in range(200):
                 text = f"{number} {number * apart % 2**64 ^ 1 << number % 8} {number} 99"
                 assert pages.see(f"http://a.example/{number}", text=text).outcome == "new"

@@ -4,7 +4,8 @@ import sqlite3
 
 import pytest
 
-from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter import ConfigError
+from dedup_filter.crawl_filter import CrawlFilter
 
 WHOLE = "http://a.example/whole"
 
@@ -213,5 +214,5 @@ def test_urls_are_looked_up_only_with_the_option(directory):
 def test_servers_have_no_look_up_by_url():
     for location in ("redis://h", "redis+cluster://h:1"):
         with pytest.raises(ConfigError, match=r"^canonical is for an index in a directory"):
-            NearDuplicateFilter.check_options(location, canonical=True)
-    assert NearDuplicateFilter.check_options("memory:", canonical=True).canonical
+            CrawlFilter.check_options(location, canonical=True)
+    assert CrawlFilter.check_options("memory:", canonical=True).canonical

@@ -5,8 +5,6 @@ from index_feed import contents
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch
-from dedup_filter.hamming import hamming_index
-from dedup_filter.hamming.planner import plan
 
 
 @pytest.fixture
@@ -54,21 +52,6 @@ def test_options_that_shape_no_fingerprint_can_change(folder, article, options):
 def test_texts_are_kept_in_directories_only(location):
     with pytest.raises(ConfigError, match=r"^keep_text is for an index in a directory"):
         NearDuplicateFilter.check_options(location, keep_text=True)
-
-
-def test_a_chosen_layout_is_that_of_the_tables_and_changes_no_verdict(place, article, monkeypatch):
-    planned = []
-    monkeypatch.setattr(hamming_index, "plan", lambda k, n: planned.append(k) or plan(k, n))
-    with place.open(layout="Layout(13, 1)") as pages:
-        assert set(planned) <= {0}, "only that of the digests"
-        with NearDuplicateFilter.open() as others:
-            for number in range(60):
-                page = {"text": article(number % 40, edits=number // 40)}
-                verdict, other = (
-                    each.see(f"http://a/{number}", **page) for each in (pages, others)
-                )
-                assert verdict[:4] == other[:4]
-        pages.check()
 
 
 def test_sizes_are_told(folder, article):

@@ -7,7 +7,8 @@ from contextlib import suppress
 import pytest
 from site_pages import NOTICE, OTHER_MENU, framed
 
-from dedup_filter import DedupError, NearDuplicateFilter, fingerprint
+from dedup_filter import DedupError, fingerprint
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreError
 
 
@@ -180,7 +181,7 @@ class TestAFaultOfTheStore:
             )
             for n, html in enumerate(shown)
         ]
-        with NearDuplicateFilter.open() as others:
+        with CrawlFilter.open() as others:
             expected = [others.see(url_of(n), html=html) for n, html in enumerate(shown)]
         assert [(v.outcome, v.original) for v in found] == [
             (v.outcome, v.original) for v in expected

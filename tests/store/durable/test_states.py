@@ -19,7 +19,7 @@ from made_profiles import said_profile
 from oracles import distance
 from store_pages import kill
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 
 K = 3
 URLS = [f"http://{host}.example/{page}" for host in "ab" for page in range(3)]
@@ -117,7 +117,7 @@ class DirectoryMachine(RuleBasedStateMachine):
 
     def open(self, crawl, by_host):
         self.by_host = by_host
-        self.index = NearDuplicateFilter.open(
+        self.index = CrawlFilter.open(
             self.folder / "index",
             crawl=crawl,
             max_distance=K,

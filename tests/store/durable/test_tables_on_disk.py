@@ -123,9 +123,7 @@ def test_an_older_copy_of_the_database_has_other_tables(folder, article):
     assert verdicts(folder, article) == expected
 
 
-@pytest.mark.parametrize(
-    "options", [{"max_distance": 3}, {"scope": "host"}, {"layout": "Layout(13, 1)"}]
-)
+@pytest.mark.parametrize("options", [{"max_distance": 3}, {"scope": "host"}])
 def test_for_other_options_are_made_anew(folder, article, are_used, caplog, options):
     with NearDuplicateFilter.open(folder, crawl="news", **options) as pages:
         assert pages.see("http://a.example/x", text=article(8)).original == "http://a.example/8"

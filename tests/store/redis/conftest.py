@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 import pytest
 from shared_crawlers import K, like, profile_of, require_agreement, see
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway, StoreError
 
 
@@ -27,7 +27,7 @@ def crawler(monkeypatch):
     with ExitStack() as closed:
 
         def open_pages(server, **options):
-            pages = NearDuplicateFilter.open(server.url, **{"max_distance": K, **options})
+            pages = CrawlFilter.open(server.url, **{"max_distance": K, **options})
             of_index[server.url].append(pages)
             closed.enter_context(suppress(StoreError))
             closed.callback(pages.close)

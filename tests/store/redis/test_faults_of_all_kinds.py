@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from shared_crawlers import K, Past, end_rest, let_lapse, like, lose_answer, require_agreement
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway, StoreError
 
 WHO = st.integers(0, 2)
@@ -29,7 +29,7 @@ class Crawlers(RuleBasedStateMachine):
         super().__init__()
         server.flush()
         self.client = client
-        self.crawlers = [NearDuplicateFilter.open(server.url, max_distance=K) for _ in range(3)]
+        self.crawlers = [CrawlFilter.open(server.url, max_distance=K) for _ in range(3)]
         self.held = [[] for _ in self.crawlers]
         self.waiting = [[] for _ in self.crawlers]
         self.kept = {}

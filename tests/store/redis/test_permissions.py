@@ -7,7 +7,7 @@ import pytest
 from shared_crawlers import let_lapse
 from site_pages import framed
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.upkeep import index_at
 
 BOUNDS = {"max_pages": 20, "expire_days": 1}
@@ -54,8 +54,8 @@ def login(servers):
 def crawl(url, article):
     """Do all that crawlers do, some of it as it comes of a crash or a lost answer."""
     for crawl in ("one", "two"):
-        one = NearDuplicateFilter.open(url, crawl=crawl, **BOUNDS)
-        other = NearDuplicateFilter.open(url, **BOUNDS)
+        one = CrawlFilter.open(url, crawl=crawl, **BOUNDS)
+        other = CrawlFilter.open(url, **BOUNDS)
         for number in range(6):
             one.see(f"http://a.example/{number}", html=framed(article(number)))
         held = [other.claim(f"http://b.example/{n}", html=framed(article(10 + n))) for n in (1, 2)]
@@ -87,8 +87,8 @@ def test_a_crawler_needs_what_is_documented(login, article):
 def test_readers_and_who_looks_after_an_index_need_what_is_documented(servers, login, article):
     crawl(servers.url, article)
     with (
-        NearDuplicateFilter.open(servers.url, **BOUNDS) as alive,
-        NearDuplicateFilter.open(servers.url, **BOUNDS) as dead,
+        CrawlFilter.open(servers.url, **BOUNDS) as alive,
+        CrawlFilter.open(servers.url, **BOUNDS) as dead,
     ):
         alive.claim("http://a.example/alive", text=article(300))
         dead.claim("http://a.example/dead", text=article(301))

@@ -1,6 +1,8 @@
 // The page as a whole: views, keys, judgements.
 
 const data = JSON.parse(byId("data").textContent);
+/** The rule and the sentence of each close call, by its pair. */
+data.calls = new Map(Object.values(data.close_calls).flat().map(([pair, rule, why]) => [pair, { rule, why }]));
 const bundles = JSON.parse(byId("bundles").textContent);
 const labels = new Labels(data.identity);
 const pairView = new PairView(byId("pair"), data, bundles, labels);
@@ -15,8 +17,8 @@ function show(pair, isTouched = false) {
 
 const duplicates = new DuplicateList(data, labels, show);
 const clusterList = new ClusterList(data, labels, show);
-const border = new BorderList(data, labels, show);
-const VIEWS = { overview: null, duplicates, clusters: clusterList, border };
+const closeCalls = new CloseCallList(data, labels, show);
+const VIEWS = { overview: null, duplicates, clusters: clusterList, "close-calls": closeCalls };
 let view = "overview";
 
 /** Go to a view, and show the pair that is chosen there. */
@@ -114,19 +116,4 @@ document.addEventListener("keydown", (event) => {
   if (!act || (view === "overview" && /^(Arrow|Home|End)/.test(event.key))) return;
   event.preventDefault();
   act();
-});
-
-drawCharts(data, clusterList.clusters, {
-  distance: (bits) => {
-    goTo(bits > data.bounds.max_distance ? "border" : "duplicates");
-    if (view === "duplicates") duplicates.choose({ "least-distance": bits, "most-distance": bits });
-  },
-  host: (host) => {
-    goTo("duplicates");
-    duplicates.choose({ host: String(data.hosts.indexOf(host)) });
-  },
-  cluster: (at) => {
-    goTo("clusters");
-    clusterList.openAt(at);
-  },
 });

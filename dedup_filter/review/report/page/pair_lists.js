@@ -1,4 +1,4 @@
-// The three lists of pairs: duplicates (sorted, filtered, searched), clusters, and the border.
+// The three lists of pairs: duplicates (sorted, filtered, searched), clusters, and close calls.
 
 /** Return the cells of a pair; `cells` are [class, content] in the order of columns. */
 function pairCells(data, labels, pair) {
@@ -128,13 +128,6 @@ class DuplicateList {
     this.filter();
   }
 
-  /** Set filters and apply them. */
-  choose(values) {
-    byId("filters").reset();
-    for (const [id, value] of Object.entries(values)) byId(id).value = value;
-    this.filter();
-  }
-
   filter() {
     const { pages, pairs, listed } = this.data;
     const value = (id) => byId(id).value;
@@ -238,14 +231,6 @@ class ClusterList {
     this.refresh();
   }
 
-  /** Open a cluster and choose it. */
-  openAt(at) {
-    const cluster = this.clusters[at];
-    this.open.add(cluster.original);
-    this.refresh();
-    this.list.go(this.list.rows.indexOf(cluster));
-  }
-
   refresh() {
     const rows = [];
     for (const cluster of this.clusters) {
@@ -260,33 +245,34 @@ class ClusterList {
   }
 }
 
-/** Pairs just outside the settings, or just inside them. */
-class BorderList {
+/** Kept pages that were nearly dropped, or duplicates that were nearly kept; with the rule. */
+class CloseCallList {
   constructor(data, labels, choose) {
-    this.sides = { inside: data.inside, outside: [] };
-    for (let pair = data.listed; pair < data.pairs.page.length; pair++) this.sides.outside.push(pair);
-    this.list = new RowList(byId("border-list"), {
-      label: "Pairs at the border",
+    this.calls = data.close_calls;
+    this.list = new RowList(byId("close-call-list"), {
+      label: "Close calls",
       choose,
       draw: (row, pair) => {
         const cells = pairCells(data, labels, pair);
+        const { rule, why } = data.calls.get(pair);
+        cells.outcome.replaceChildren(element(`span.badge.kind-${data.pairs.kind[pair]}`, { title: why }, rule));
         row.append(...["url", "original", "distance", "similarity", "outcome", "judged"].map((name) => cells[name]));
       },
     });
-    for (const [side, pairs] of Object.entries(this.sides)) {
-      byId(`${side}-count`).textContent = number(pairs.length);
+    for (const [side, calls] of Object.entries(this.calls)) {
+      byId(`${side}-count`).textContent = number(calls.length);
     }
-    byId("border-count").textContent = number(this.sides.inside.length + this.sides.outside.length);
+    byId("close-call-count").textContent = number(data.calls.size);
     for (const input of document.querySelectorAll("input[name=side]")) {
       input.addEventListener("change", () => this.show(input.value));
     }
-    this.show("outside");
+    this.show("kept");
   }
 
   show(side) {
-    byId("outside-note").hidden = side !== "outside";
-    byId("inside-note").hidden = side !== "inside";
-    this.list.show(this.sides[side]);
+    byId("kept-note").hidden = side !== "kept";
+    byId("dropped-note").hidden = side !== "dropped";
+    this.list.show(this.calls[side].map(([pair]) => pair));
   }
 
   pairOf(row) {

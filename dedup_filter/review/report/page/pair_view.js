@@ -111,7 +111,7 @@ class PairView {
     const { pages, pairs } = this.data;
     const [page, original] = [pairs.page[pair], pairs.original[pair]];
     const kind = this.data.kinds[pairs.kind[pair]];
-    const isKept = pairs.kind[pair] > 1;
+    const isKept = kind === "kept";
     const names = isKept ? ["kept later", "kept earlier"] : ["duplicate", "its original, kept"];
     const prints = [page, original].map((each) => (each < 0 ? null : pages.fingerprint[each]));
     const rows = bitRows(...prints);
@@ -129,7 +129,8 @@ class PairView {
 
   heading(pair, kind, isKept, prints) {
     const { pairs, pages } = this.data;
-    const facts = [element(`span.badge.kind-${pairs.kind[pair]}`, {}, isKept ? `kept: ${kind}` : kind)];
+    const call = this.data.calls.get(pair);
+    const facts = [element(`span.badge.kind-${pairs.kind[pair]}`, {}, call ? `${kind}: ${call.rule}` : kind)];
     const distance = pairs.distance[pair];
     if (distance !== null) facts.push(element("span", {}, counted(distance, "bit")));
     if (pairs.similarity[pair] !== null) {
@@ -141,6 +142,7 @@ class PairView {
       const why = `The page was found by another of its texts: the fingerprints below differ in ${counted(drawn, "bit")}.`;
       facts.push(element("span.quiet.small", {}, why));
     }
+    if (call) facts.push(element("span.why.small", {}, quoted(call.why)));
     const same = element("button.judge.same", { type: "button" }, element("kbd", {}, "s"), " Same");
     const different = element("button.judge.different", { type: "button" }, element("kbd", {}, "d"), " Different");
     this.buttons = { same, different };
