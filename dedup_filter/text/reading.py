@@ -17,18 +17,18 @@ Cost: 1.7 ms for a page of 100 KB; with selectors of a user, see `selectors`.
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 import xxhash
 from lxml import etree
 
 from dedup_filter.model import Document, Unjudged
-from dedup_filter.text.blocks import Block, BlockColumns, columns_of, split_blocks
+from dedup_filter.text.blocks import Block, split_blocks
 from dedup_filter.text.canonical_link import canonical_links
 from dedup_filter.text.concealed import read_concealed
 from dedup_filter.text.content import ANY_MENU, Content, find_content, menus, words_before
@@ -45,9 +45,6 @@ MAX_TAGS = 200_000
 100,000."""
 MOST_OF_HEADLINE = 200
 """Characters of an h1 or a title that are kept."""
-_MOST_READ, _LONGEST_READ = 64, 2**18
-"""Number of latest pages that are cached, and the most bytes of each; usually 10 MB. A page that
-soon comes again, at another spelling of its URL, is not parsed again."""
 _MOST_IMAGES = 1_000
 """The first images of a page that are kept. A page with more is a gallery; these are enough."""
 _MOST = 0.5
@@ -122,11 +119,6 @@ class Page:
     selected: tuple[Effect, ...] = ()
     """The effects of a user's selectors on it."""
 
-    def __reduce__(self) -> tuple[Callable[..., "Page"], tuple[Any, ...]]:
-        """Pickle blocks as columns: a third of the bytes, and of the time."""
-        others = [getattr(self, field.name) for field in fields(self)[1:]]
-        return _page_of, (columns_of(self.blocks), others)
-
     @cached_property
     def main(self) -> Content:
         """Its main content if no block is known to be frame."""
@@ -193,10 +185,6 @@ class Page:
         )
 
 
-def _page_of(columns: BlockColumns, others: Iterable[Any]) -> Page:
-    return Page(columns.blocks(), *others)
-
-
 def title_parts(title: str) -> list[str]:
     """Return the parts of a title, such as the page's name and the site's name.
 
@@ -244,9 +232,7 @@ def read(
     if not isinstance(content_type, str | None):
         raise TypeError(f"content_type is a str, not {type(content_type).__name__}")
     if html is not None:
-        is_plain = type(html) is bytes and len(html) <= _LONGEST_READ
-        read_it = _read_before if is_plain else _read_html
-        return _titled(read_it(html, content_type, images_of, selectors), title)
+        return _titled(_read_html(html, content_type, images_of, selectors), title)
     text = text or ""
     return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text, title)
 
@@ -315,9 +301,6 @@ def _read_html(
         body = found.encode("utf-8", "surrogatepass") if isinstance(found, str) else found
         return replace(page, unread_words=inf, unread_hash=xxhash.xxh3_64_intdigest(body))
     return _bounded(page)
-
-
-_read_before = lru_cache(_MOST_READ)(_read_html)
 
 
 def _titled(page: Page | Unjudged, title: str) -> Page | Unjudged:
