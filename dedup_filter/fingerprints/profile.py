@@ -22,7 +22,8 @@ Cost: 0.3 ms for 1,000 words.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -408,8 +409,10 @@ def fingerprint(text: str, **options: object) -> int | None:
 
 def _cut(analysis: Analysis, passages: Sequence[Passage]) -> list[Analysis]:
     """Return the analyses of the texts `new`, `main` and `span`; equal texts share one object."""
-    rows = [(each.in_new, each.in_main, each.in_span) for each in passages]
-    choices = np.array(rows, np.bool_).reshape(len(passages), 3).T
+    choices = [
+        np.fromiter(map(attrgetter(name), passages), np.bool_, len(passages))
+        for name in ("in_new", "in_main", "in_span")
+    ]
     made: dict[bytes, Analysis] = {}
     for choice in choices:
         key = choice.tobytes()
@@ -418,7 +421,7 @@ def _cut(analysis: Analysis, passages: Sequence[Passage]) -> list[Analysis]:
             made[key] = (
                 analysis
                 if choice.all()
-                else replace(analysis, words=words.part(choice), is_part=True)
+                else Analysis(words.part(choice), analysis.size, analysis.ads, is_part=True)
             )
     return [made[choice.tobytes()] for choice in choices]
 

@@ -45,7 +45,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import compress, islice, repeat
 from typing import NamedTuple
 
@@ -168,16 +168,21 @@ class HostContext:
     @cached_property
     def frame_times(self) -> FrameTimes:
         """How often each block was shown; the frame is known only by the host's own pages."""
-        others = np.minimum(self.times_shown(), FRAME_TIMES)
-        return FrameTimes(others.astype(np.uint8).tobytes(), self.host.is_frame_known)
+        others = [min(times, FRAME_TIMES) for times in self.times]
+        return FrameTimes(bytes(others), self.host.is_frame_known)
 
     def times_shown(self) -> npt.NDArray[np.intp]:
-        """Return how many other pages have shown each of its blocks, (blocks,)."""
+        """Return `times` as an array, (blocks,)."""
+        return np.array(self.times, np.intp)
+
+    @cached_property
+    def times(self) -> list[int]:
+        """How many other pages have shown each of its blocks."""
         times = self._times(self.shown.blocks, [self.host, *self.sites])
         # A block that the page itself has shown may have been evicted since.
-        return np.maximum(np.subtract(times, self.own_count), 0)
+        return [max(each - self.own_count, 0) for each in times] if self.own_count else times
 
-    @property
+    @cached_property
     def pages_of_template(self) -> int:
         """Number of earlier pages with this page's template.
 
@@ -218,7 +223,7 @@ class HostContext:
     def around(self) -> Surroundings:
         """The context of the host that the comparison of the page uses."""
         return Surroundings(
-            self.times_headed,
+            cache(self.times_headed),
             self.host.is_frame_known,
             self._is_view(),
             self._is_of_site if self.sisters else None,
@@ -255,8 +260,9 @@ class HostContext:
     @staticmethod
     def _times(hashes: Sequence[int], hosts: Sequence[Host]) -> list[int]:
         """Return how many pages of a host have shown each; for several hosts the largest count."""
-        each = [list(map(host.sightings.get, hashes, repeat(0))) for host in hosts]
-        return each[0] if len(each) == 1 else list(map(max, *each))
+        known = [host.sightings for host in hosts if host.sightings]
+        each = [list(map(sightings.get, hashes, repeat(0))) for sightings in known]
+        return list(map(max, *each)) if len(each) > 1 else each[0] if each else [0] * len(hashes)
 
 
 def no_context(shown: Shown) -> HostContext:
