@@ -35,9 +35,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import PageProfile, profile
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.frames import provisional_pages
 from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import (

@@ -107,7 +107,7 @@ class Words:
     texts: Sequence[str]
     """The normalised parts."""
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many words a reader would count."""
         return as_read(self.worths)

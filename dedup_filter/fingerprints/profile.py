@@ -34,9 +34,15 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import Analysis, Words, analyse
 from dedup_filter.features.recipes import RECIPES, Features, part_features
 from dedup_filter.features.tokens import as_read
-from dedup_filter.fingerprints.phrase_keys import keys_of, smallest
-from dedup_filter.fingerprints.simhash import simhash
-from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
+from dedup_filter.fingerprints.sketch import (
+    distinct_hashes,
+    found_in,
+    keys_of,
+    simhash,
+    sketch,
+    smallest,
+    union,
+)
 from dedup_filter.model import Document, Reason
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import Headline, TimesShown, never_shown

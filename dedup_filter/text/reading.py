@@ -29,11 +29,11 @@ from lxml import etree
 
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.text.blocks import Block, split_blocks
-from dedup_filter.text.canonical_link import canonical_links
 from dedup_filter.text.concealed import read_concealed
 from dedup_filter.text.content import ANY_MENU, Content, find_content, menus, words_before
 from dedup_filter.text.decode import as_utf8, looks_binary, parse
 from dedup_filter.text.marked_text import Parts, marked_text, parts_of
+from dedup_filter.text.page_url import canonical_links
 from dedup_filter.text.selectors import Effect, Selectors, select, selected_copy
 
 MAX_PAGE_LENGTH = 16 * 2**20

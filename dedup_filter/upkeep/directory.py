@@ -29,10 +29,9 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.fingerprints.own_texts import texts_of
-from dedup_filter.fingerprints.phrase_keys import KEY, KEYS, KEYS_BYTES
 from dedup_filter.fingerprints.profile import profile
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
+from dedup_filter.fingerprints.sketch import KEY, KEYS, KEYS_BYTES
 from dedup_filter.model import Document
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.records import PageRecord, Scheme, measures_of

@@ -10,7 +10,7 @@ first page it is a revisit.
 
 from dataclasses import replace
 
-from dedup_filter.comparison.original import verdict_on
+from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.config import FilterConfig
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.hamming.layout import MAX_DISTANCE
