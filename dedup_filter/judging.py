@@ -42,7 +42,6 @@ from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import (
     SITE,
     Frames,
-    FrameTimes,
     FrameUpdate,
     Host,
     HostContext,
@@ -83,7 +82,7 @@ class _Countable(NamedTuple):
     """False also for a kept page whose text was shown before."""
     page: ReadPage | None
     """None: the page need not be judged again."""
-    times: FrameTimes | None
+    times: tuple[bytes, bool] | None
     """The expected counts of its frame when the page was judged, if it may be judged again."""
 
 

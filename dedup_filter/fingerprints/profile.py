@@ -380,7 +380,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
             (analysis.hashes >> np.uint64(32)).astype(np.uint32),
             [0, *np.cumsum(words.lengths).tolist()],
             config.shingle_size,
-            analysis.values.hashes,
+            analysis.words.values.hashes,
         ),
         sketch=kept,
         keys=keys_of([*least.values()]) if least else b"",

@@ -150,10 +150,10 @@ class Source(NamedTuple):
 def _language_parts(page: Page) -> BoolArray | None:
     """Return which blocks tell the language, whatever the host has shown; None: all do."""
     main = page.main.main
-    places = {block.position for block in (*main, *whole_content(page.blocks, main))}
-    if not places:
+    if not main:
         return None
-    return np.array([block.position in places for block in page.blocks], np.bool_)
+    first, last = main[0].position, main[-1].position
+    return np.array([first <= block.position <= last for block in page.blocks], np.bool_)
 
 
 def _kinds(blocks: Sequence[Block]) -> list[PassageKind]:

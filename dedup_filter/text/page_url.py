@@ -18,7 +18,7 @@ Nothing here raises.
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import xxhash
@@ -36,9 +36,6 @@ _LINK = re.compile(r"<([^<>]*)>([^<>]*)")
 """A link in a header, and its parameters."""
 _RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)
 _base = etree.XPath("string((//base/@href)[1])")
-_candidates = etree.XPath(
-    "head/link[contains(translate(@rel, 'ACILNO', 'acilno'), 'canonical')][@href]"
-)
 
 
 def canonical(url: str) -> str:
@@ -119,9 +116,9 @@ def canonical_of(place: Place, links: Iterable[str]) -> str | None:
 
 def canonical_links(root: etree._Element) -> tuple[str, ...]:
     """Return the different URLs that the head of a page names as canonical."""
-    candidates = cast("list[etree._Element]", _candidates(root))
-    links = (each.get("href", "") for each in candidates if _is_canonical(each.get("rel", "")))
-    if not (found := _different(links)):
+    links = (link for head in root.iterchildren("head") for link in head.iterchildren("link"))
+    found = _different(each.get("href", "") for each in links if _is_canonical(each.get("rel", "")))
+    if not found:
         return ()
     base = str(_base(root)).strip()
     try:
