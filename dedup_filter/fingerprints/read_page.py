@@ -16,6 +16,7 @@ Cost besides `text/reading`: 0.5 ms for 1,000 words, and 0.2 ms for the texts of
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from operator import attrgetter
 from sys import getsizeof
@@ -84,12 +85,12 @@ class ReadPage:
         """Make a page of what `pack` returned. Raises ValueError for other bytes."""
         return cls.of(unpack_page(form), config)
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether it is a plain text, which has no frame of a host around it."""
         return isinstance(self.content, Document)
 
-    @property
+    @cached_property
     def shown(self) -> Shown:
         """What is counted of it among the pages of its host."""
         if isinstance(self.content, Page):
