@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
-from operator import attrgetter
 from sys import getsizeof
 from typing import NamedTuple
 
@@ -243,36 +242,29 @@ def _of_document(page: ReadPage, document: Document) -> PageTexts:
 def _passages(
     page: ReadPage, blocks: Sequence[Block], times: Sequence[int], contents: Contents
 ) -> tuple[list[Passage], BoolArray]:
-    """Return the blocks that belong to the page or its three texts, and a mask of them.
-
-    Columns of all blocks are made by numpy: to look at each block takes three times as long.
-    """
-    places = np.fromiter([block.position for block in blocks], np.intp, len(blocks))
-    shown = np.array(times, np.intp)
-
-    def are_in(text: Sequence[Block]) -> BoolArray:
-        mask = np.zeros(blocks[-1].position + 1 if blocks else 0, np.bool_)
-        mask[[block.position for block in text]] = True
-        return mask[places]
-
-    new, main, span = map(are_in, contents[:3])
+    """Return the blocks that belong to the page or its three texts, and a mask of them."""
+    new, main, span = ({block.position for block in text} for text in contents[:3])
+    unframed = {block.position for block in contents.of_unframed.candidates}
     first, end = contents.of_unframed.body
-    chosen = new | main | span
-    if shown.any():
-        chosen |= shown == 0
-    columns = (
-        new,
-        main,
-        span,
-        (places < first) | (places >= end),
-        (shown < FRAME_TIMES) & ~are_in(contents.of_unframed.candidates),
-        (places < first_link(blocks)) & ~span,
-    )
-    texts, link_words = (list(map(attrgetter(name), blocks)) for name in ("text", "link_words"))
-    have_links = np.array(link_words) > 0
-    of_each = zip(
-        *(compress(each, chosen.tolist()) for each in (texts, times, page.kinds)),
-        *(column[chosen].tolist() for column in (*columns, have_links)),
-        strict=True,
-    )
-    return list(map(Passage._make, of_each)), chosen
+    below = first_link(blocks)
+    of_texts, is_host_known = new | main | span, any(times)
+    are_chosen = [
+        block.position in of_texts or (is_host_known and not shown)
+        for block, shown in zip(blocks, times, strict=True)
+    ]
+    passages = [
+        Passage(
+            block.text,
+            shown,
+            kind,
+            (place := block.position) in new,
+            place in main,
+            place in span,
+            is_beside=not first <= place < end,
+            is_framed=shown < FRAME_TIMES and place not in unframed,
+            is_above=place < below and place not in span,
+            has_links=block.link_words > 0,
+        )
+        for block, kind, shown in compress(zip(blocks, page.kinds, times, strict=True), are_chosen)
+    ]
+    return passages, np.array(are_chosen, np.bool_)

@@ -12,7 +12,7 @@ Cost: 0.9 ms to pack a page of 110 KB, 2 ms to unpack it, 0.1 ms to find out its
 
 import json
 import zlib
-from dataclasses import replace
+from dataclasses import fields, replace
 from sys import getsizeof
 
 from dedup_filter.text.blocks import NOWHERE, Block, Containers, Role, text_hash
@@ -20,7 +20,7 @@ from dedup_filter.text.reading import Page
 
 _FORMAT = 3
 _PACKED_APART = ("containers", "inside", "hash")
-_FIELDS = [name for name in Block._fields if name not in _PACKED_APART]
+_FIELDS = [field.name for field in fields(Block) if field.name not in _PACKED_APART]
 """Fields of a block with plain values. A page packed with other fields is refused."""
 _TEXT = _FIELDS.index("text")
 _LEVEL = 3

@@ -17,11 +17,13 @@ Cost: 1.7 ms for a page of 100 KB; with selectors of a user, see `selectors`.
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import starmap
 from math import inf
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 import xxhash
@@ -119,6 +121,11 @@ class Page:
     selected: tuple[Effect, ...] = ()
     """The effects of a user's selectors on it."""
 
+    def __reduce__(self) -> tuple[Callable[..., "Page"], tuple[Any, ...]]:
+        """Pickle blocks as tuples: half of the bytes, and a third of the time."""
+        others = [getattr(self, field.name) for field in fields(self)[1:]]
+        return _page_of, (list(map(_values_of, self.blocks)), others)
+
     @cached_property
     def main(self) -> Content:
         """Its main content if no block is known to be frame."""
@@ -183,6 +190,13 @@ class Page:
             for image, first, end in self.images
             if of_content[end] - of_content[first] > _MOST * (of_all[end] - of_all[first])
         )
+
+
+_values_of = attrgetter(*(field.name for field in fields(Block)))
+
+
+def _page_of(blocks: Iterable[Sequence[Any]], others: Iterable[Any]) -> Page:
+    return Page(list(starmap(Block, blocks)), *others)
 
 
 def title_parts(title: str) -> list[str]:
