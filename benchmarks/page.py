@@ -6,7 +6,8 @@ The steps are called one after the other as the filter does; the whole is more t
 because a page may be looked at twice and the pages of a host teach its frame. Other tools
 (the extra "bench") do the nearest they can: extract the main text, then ask an index of
 simhash fingerprints for those within 3 bits. What lxml alone takes to build a page's tree and
-to free it bounds all that works with that tree. Quote ratios within one run.
+to free it bounds all that works with that tree. Quote ratios within one run, of more than 64 pages:
+the library remembers so many that it read last, and would find them again in the next round.
 
 With --floors the least that a step could take is told, too: what the cheapest calls of lxml, `re`,
 `str` and `dict` take that pass over the same data once, and produce nothing that a verdict needs.

@@ -19,7 +19,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import starmap
 from math import inf
 from operator import attrgetter
@@ -47,6 +47,9 @@ MAX_TAGS = 200_000
 100,000."""
 MOST_OF_HEADLINE = 200
 """Characters of an h1 or a title that are kept."""
+_MOST_READ, _LONGEST_READ = 64, 2**18
+"""Number of latest pages that are cached, and the most bytes of each; usually 10 MB. A page that
+soon comes again, at another spelling of its URL, is not parsed again."""
 _MOST_IMAGES = 1_000
 """The first images of a page that are kept. A page with more is a gallery; these are enough."""
 _MOST = 0.5
@@ -246,7 +249,9 @@ def read(
     if not isinstance(content_type, str | None):
         raise TypeError(f"content_type is a str, not {type(content_type).__name__}")
     if html is not None:
-        return _titled(_read_html(html, content_type, images_of, selectors), title)
+        is_plain = type(html) is bytes and len(html) <= _LONGEST_READ
+        read_it = _read_before if is_plain else _read_html
+        return _titled(read_it(html, content_type, images_of, selectors), title)
     text = text or ""
     return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text, title)
 
@@ -315,6 +320,9 @@ def _read_html(
         body = found.encode("utf-8", "surrogatepass") if isinstance(found, str) else found
         return replace(page, unread_words=inf, unread_hash=xxhash.xxh3_64_intdigest(body))
     return _bounded(page)
+
+
+_read_before = lru_cache(_MOST_READ)(_read_html)
 
 
 def _titled(page: Page | Unjudged, title: str) -> Page | Unjudged:

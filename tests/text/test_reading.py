@@ -146,6 +146,12 @@ def test_no_tree_of_nothing():
     assert list(map(parse, nothing)) == [None] * 5
 
 
+def test_equal_bytes_are_read_once():
+    body = PAGE.encode()
+    page, other = read(body, None, None), read(body, None, "text/html; charset=utf-16")
+    assert read(bytes(bytearray(body)), None, None) is page is not other
+
+
 def test_text_longer_than_libxml2_takes_by_default():
     assert len(document("<p>" + "w" * 11_000_000).text) == 11_000_000
 
