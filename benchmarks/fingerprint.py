@@ -21,9 +21,8 @@ from stopwatch import figure, milliseconds
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.recipes import RECIPES
 from dedup_filter.features.tokens import Cutter, jieba_cutter, rjieba_cutter
-from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import profile
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.model import Document
 from dedup_filter.text.plain_text import normalize
 

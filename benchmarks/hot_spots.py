@@ -16,9 +16,8 @@ from stopwatch import figure
 
 from dedup_filter import FilterConfig
 from dedup_filter.comparison.candidates import MOST_COMPARED
-from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import PageProfile, profile
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.model import Document
 from dedup_filter.store.location import MEMORY, open_store
 from dedup_filter.store.sqlite.sqlite_pages import SqlitePages

@@ -7,7 +7,6 @@ from contextlib import suppress
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.phrase_keys import keys_of, smallest
 from dedup_filter.fingerprints.profile import (
     DIGEST_BYTES,
     MeasuredPassages,
@@ -16,7 +15,7 @@ from dedup_filter.fingerprints.profile import (
     Surroundings,
     Text,
 )
-from dedup_filter.fingerprints.sketch import sketch
+from dedup_filter.fingerprints.sketch import keys_of, sketch, smallest
 from dedup_filter.model import Verdict
 from dedup_filter.store.protocol import KeptPages, Overtaken
 from dedup_filter.text.headlines import Headline

@@ -36,9 +36,8 @@ from stream_score import score
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import profile
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.text.blocks import Block, split_blocks, text_hash
 from dedup_filter.text.concealed import read_concealed

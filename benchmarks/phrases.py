@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from stopwatch import figure, milliseconds
 
-from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
+from dedup_filter.fingerprints.sketch import KEY, KEYS
 from dedup_filter.store.phrase_table import MOST_OF_KEY, PhraseTable
 
 ONE_BY_ONE, LOOK_UPS, GROUP = 10_000, 2_000, 64

@@ -42,8 +42,8 @@ from redis_nodes import RedisNodes
 from redis_servers import RedisServer
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.phrase_keys import KEYS
 from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.sketch import KEYS
 from dedup_filter.store.location import join_index
 from dedup_filter.store.redis.redis_pages import RedisPages
 from dedup_filter.store.redis.replica import CHUNK, LONG

@@ -34,8 +34,8 @@ from made_profiles import made_profile, made_sketch, see_all
 from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile
+from dedup_filter.fingerprints.sketch import KEYS_BYTES
 from dedup_filter.store.location import MEMORY, open_store, scheme_of
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.store.sqlite.page_index import PageIndex

@@ -34,17 +34,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup_filter.comparison.original import verdict_on
+from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import PageProfile, profile
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.frames import provisional_pages
 from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import (
     SITE,
     Frames,
-    FrameTimes,
     FrameUpdate,
     Host,
     HostContext,
@@ -85,8 +83,8 @@ class _Countable(NamedTuple):
     """False also for a kept page whose text was shown before."""
     page: ReadPage | None
     """None: the page need not be judged again."""
-    times: FrameTimes
-    """The expected counts of its frame when the page was judged."""
+    times: tuple[bytes, bool] | None
+    """The expected counts of its frame when the page was judged, if it may be judged again."""
 
 
 class _Change(NamedTuple):
@@ -277,8 +275,8 @@ class FramedPages:
         is_kept = original is None and not found_by.was_shown
         waits = is_kept and counted.pages_of_template < FRAME_TIMES
         number = number if original is None else 0
-        host, shown, times = counted.host.name, counted.shown, expected.frame_times
-        return _Countable(number, host, shown, is_kept, page if waits else None, times)
+        again = (page, expected.frame_times) if waits else (None, None)
+        return _Countable(number, counted.host.name, counted.shown, is_kept, *again)
 
     def _count(self, countable: _Countable, context: HostContext) -> _Change:
         """Write the changes by a counted page, within a transaction; return the changes."""
@@ -414,8 +412,8 @@ def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], St
 
 def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> PageProfile:
     """Profile a page in the context of its host and its sites."""
-    times = context.times_shown().tolist()
-    return profile(texts_of(page, times, context.headline, context.around), config)
+    texts = texts_of(page, context.times, context.headline, context.around)
+    return profile(texts, config)
 
 
 def _framed(place: Place, page: ReadPage) -> str:

@@ -13,8 +13,8 @@ from dedup_filter.fingerprints.profile import (
     profile,
 )
 from dedup_filter.model import Document
-from dedup_filter.text.compared_lines import compared_lines
 from dedup_filter.text.headlines import Headline
+from dedup_filter.text.lines import compared_lines
 from dedup_filter.text.plain_text import normalize
 from dedup_filter.thresholds import LINE_WORDS
 

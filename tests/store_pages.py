@@ -4,9 +4,8 @@ from hashlib import blake2b
 
 from made_profiles import hashes_of
 
-from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
-from dedup_filter.fingerprints.sketch import sketch
+from dedup_filter.fingerprints.sketch import KEYS_BYTES, sketch
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.store.sqlite.page_store import PageStore
 

@@ -96,7 +96,7 @@ def test_the_frame_of_a_host_is_known_from_its_third_page_on(measured, others, i
 def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(compared):
     """The links of a menu name what other pages are headed by: they do not count."""
     heads = [f"<title>Story {n} - Paper</title><h1>Letters {n % 2}</h1>" for n in range(3)]
-    outcomes(*(head + page(number) for number, head in enumerate(heads)))
+    outcomes(*(head + page(number) for number, head in enumerate(heads)), page(3))
     parts = ["Paper", "Story 1", "Letters 0", "Letters 1", "Letters", "section 1"]
     assert times_headed(compared, *parts) == [3, 1, 2, 1, 0, 0]
 
@@ -159,9 +159,9 @@ class TestSites:
 
     def test_lend_what_their_pages_are_headed_by(self, compared):
         heads = [f"<title>Story {n} - Paper</title><h1>Letters</h1>" for n in range(3)]
-        at_hosts_of_their_own(*(head + page(number) for number, head in enumerate(heads)))
+        at_hosts_of_their_own(*(head + page(n) for n, head in enumerate(heads)), page(3))
         assert times_headed(compared, "Paper", "Letters", "Story 0") == [3, 3, 1]
-        assert [found.headline.h1 for found in compared] == ["Letters", "Letters", ""]
+        assert [found.headline.h1 for found in compared] == ["Letters", "Letters", "", ""]
 
     @pytest.mark.parametrize(
         ("menu", "line", "outcome"),

@@ -38,7 +38,7 @@ Cost: 0.3 ms for 1,000 words of English; 0.03 ms for the analysis of parts with 
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import compress, count, islice
 from threading import Lock
@@ -107,19 +107,22 @@ class Words:
     texts: Sequence[str]
     """The normalised parts."""
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many words a reader would count."""
         return as_read(self.worths)
 
     def part(self, chosen: BoolArray) -> "Words":
         """Return the words of chosen parts, (parts,), alone. Cost: 10 us for 1,000 words."""
-        return replace(
-            self,
-            values=self.values.at(np.repeat(chosen, self.lengths)),
-            lengths=self.lengths[chosen],
-            worths=self.worths[chosen],
-            texts=list(compress(self.texts, chosen.tolist())),
+        return Words(
+            self.values.at(np.repeat(chosen, self.lengths)),
+            self.lengths[chosen],
+            self.worths[chosen],
+            self.scripts,
+            self.language,
+            self.language_by,
+            self.feature_hash,
+            list(compress(self.texts, chosen.tolist())),
         )
 
 

@@ -76,10 +76,10 @@ class PartWeights(NamedTuple):
 
 def content_features(analysis: Analysis) -> Features:
     """Return the content words of the sentences, weighted by the square root of their count."""
-    chosen = ~analysis.values.is_stopword
+    chosen = ~analysis.words.values.is_stopword
     if consists_of_sentences(analysis):
         chosen &= analysis.in_sentence
-    hashes, counts = _counted(analysis.values.hashes[chosen])
+    hashes, counts = _counted(analysis.words.values.hashes[chosen])
     return Features(hashes, _whole(np.sqrt(counts)))
 
 
@@ -91,7 +91,7 @@ def shingle_features(analysis: Analysis) -> Features:
 
 def word_features(analysis: Analysis) -> Features:
     """Return all words, weighted by their count."""
-    return _counted(analysis.values.hashes)
+    return _counted(analysis.words.values.hashes)
 
 
 def keyword_features(analysis: Analysis) -> Features:
@@ -99,7 +99,7 @@ def keyword_features(analysis: Analysis) -> Features:
     found = keywords(analysis)
     hashes = hash_words([word for word, _ in found], analysis.words.feature_hash)
     weights = np.array([weight for _, weight in found])
-    return Features(hashes, _whole(weights * len(analysis.values.hashes)))
+    return Features(hashes, _whole(weights * len(analysis.words.values.hashes)))
 
 
 def keywords(analysis: Analysis) -> list[tuple[str, float]]:

@@ -22,7 +22,8 @@ Cost: 0.3 ms for 1,000 words.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -33,9 +34,15 @@ from dedup_filter.config import FilterConfig, FilterOptions
 from dedup_filter.features.analysis import Analysis, Words, analyse
 from dedup_filter.features.recipes import RECIPES, Features, part_features
 from dedup_filter.features.tokens import as_read
-from dedup_filter.fingerprints.phrase_keys import keys_of, smallest
-from dedup_filter.fingerprints.simhash import simhash
-from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
+from dedup_filter.fingerprints.sketch import (
+    distinct_hashes,
+    found_in,
+    keys_of,
+    simhash,
+    sketch,
+    smallest,
+    union,
+)
 from dedup_filter.model import Document, Reason
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import Headline, TimesShown, never_shown
@@ -376,7 +383,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
             (analysis.hashes >> np.uint64(32)).astype(np.uint32),
             [0, *np.cumsum(words.lengths).tolist()],
             config.shingle_size,
-            analysis.values.hashes,
+            analysis.words.values.hashes,
         ),
         sketch=kept,
         keys=keys_of([*least.values()]) if least else b"",
@@ -411,8 +418,10 @@ def fingerprint(text: str, **options: "Unpack[FilterOptions]") -> int | None:
 
 def _cut(analysis: Analysis, passages: Sequence[Passage]) -> list[Analysis]:
     """Return the analyses of the texts `new`, `main` and `span`; equal texts share one object."""
-    rows = [(each.in_new, each.in_main, each.in_span) for each in passages]
-    choices = np.array(rows, np.bool_).reshape(len(passages), 3).T
+    choices = [
+        np.fromiter(map(attrgetter(name), passages), np.bool_, len(passages))
+        for name in ("in_new", "in_main", "in_span")
+    ]
     made: dict[bytes, Analysis] = {}
     for choice in choices:
         key = choice.tobytes()
@@ -421,7 +430,7 @@ def _cut(analysis: Analysis, passages: Sequence[Passage]) -> list[Analysis]:
             made[key] = (
                 analysis
                 if choice.all()
-                else replace(analysis, words=words.part(choice), is_part=True)
+                else Analysis(words.part(choice), analysis.size, analysis.ads, is_part=True)
             )
     return [made[choice.tobytes()] for choice in choices]
 

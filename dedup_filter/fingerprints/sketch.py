@@ -1,9 +1,27 @@
-"""Sketch: shingle set of a page -> at most 512 bytes that estimate how much of another is in it.
+"""A page's hashes -> the numbers that are stored of it: a fingerprint, a sketch and keys.
 
-FracMinHash (Irber et al. 2022, "Lightweight compositional analysis of metagenomes with FracMinHash
-and minimum metagenome covers"; "scaled" MinHash in sourmash): the sketch keeps the 32-bit hashes
-below 2**32 / 2**s, where the scale s is the smallest at which they fit into the bytes. Up to 240
-shingles the sketch is the whole set.
+    weighted features          -> fingerprint   8 bytes, which look-ups find within k bits
+    hashes of all shingles     -> sketch        at most 512 bytes: how much of a page is in another
+    hashes of all shingles     -> keys          32 bytes, which find pages with much of the text
+
+Fingerprint: simhash. Charikar (2002), "Similarity estimation techniques from rounding algorithms",
+in the form of Manku, Jain and Das Sarma (2007), section 2: a tally for each bit position starts at
+zero; every feature adds its weight where its hash has a 1 and subtracts it where it has a 0; bit i
+of the fingerprint is 1 where tally i is above zero.
+
+    feature hash   1 0 1 1 …   weight 2   ->   +2 -2 +2 +2 …
+    feature hash   0 0 1 0 …   weight 1   ->   -1 -1 +1 -1 …
+    tallies                                    +1 -3 +3 +1 …
+    fingerprint                                 1  0  1  1 …
+
+The same features give the same fingerprint on every machine and in every order. So weights are
+whole numbers: sums of floats depend on their order, and a tally near zero would differ between
+numpy builds.
+
+Sketch: FracMinHash (Irber et al. 2022, "Lightweight compositional analysis of metagenomes with
+FracMinHash and minimum metagenome covers"; "scaled" MinHash in sourmash). The sketch keeps the
+32-bit hashes below 2**32 / 2**s, where the scale s is the smallest at which they fit into the
+bytes. Up to 240 shingles the sketch is the whole set.
 
     containment of A in B = |hashes of A below B's bound that B has| / |hashes of A below B's bound|
 
@@ -16,10 +34,15 @@ similarity, containment is not lower if B holds more than A: another frame, comm
 
 With b = 14 + the bits of the count, most gaps fit, and a shingle that is not in the page matches by
 chance once in 16,384 times. The same bytes would hold half as many hashes of 32 bits, and more
-hashes sample shorter blocks of a long page.
-
-Cost: 2 bytes a shingle, at most 512. The standard error of a containment c of a long page is
+hashes sample shorter blocks of a long page. The standard error of a containment c of a long page is
 sqrt(c (1 - c) / 180): 0.027 at c = .85; of a page of up to 240 shingles 0.
+
+Keys: the 8 smallest distinct hashes, of each its lower half. Two texts with a share s of common
+shingles have a key in common with a probability of about 1 - (1 - s)^8: the smallest hashes are a
+random sample, mostly the same in both texts (MinHash, Broder 1997). The lower half of a hash is
+independent of its rank, so it takes any value: one of 80 million keys (10 million pages) is met by
+chance once in 54 times. The upper halves of the smallest 8 of 500 hashes would all lie among 69
+million values.
 """
 
 from collections.abc import Sequence
@@ -29,6 +52,7 @@ import numpy as np
 import numpy.typing as npt
 
 UInt32Array = npt.NDArray[np.uint32]
+UInt64Array = npt.NDArray[np.uint64]
 CountArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 UInt = TypeVar("UInt", np.uint32, np.uint64)
@@ -41,6 +65,37 @@ _LONGEST_GAP = 0xFFFF
 _MOST_HASHES = 240
 _BITS_BEYOND_COUNT = 14
 _MOST_BITS = 32
+KEYS = 8
+"""Number of keys of a page. Among 63 copies that the rule accepts and that have no candidate within
+12 bits, 4 keys find 49, 8 find 59, and 16 find 62 (docs/decisions/0014)."""
+KEY = np.dtype("<u4")
+KEYS_BYTES = KEYS * KEY.itemsize
+"""Keys are stored with the pages: never change them under an old index."""
+
+
+def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int | None:
+    """Return the fingerprint of features given as hashes and whole-number weights, both (n,).
+
+    None: there are no features. With any number instead, all texts without features would be equal.
+    Cost: about 64 multiplications a feature.
+
+    >>> simhash(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))
+    11
+    """
+    ones, total = _ones(hashes, weights)
+    if not total:
+        return None
+    return int.from_bytes(np.packbits(2 * ones > total).tobytes(), "big")
+
+
+def tallies(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> list[int]:
+    """Return the 64 tallies of features given as for `simhash`, bit 63 first.
+
+    >>> tallies(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))[-4:]
+    [1, -3, 3, 1]
+    """
+    ones, total = _ones(hashes, weights)
+    return [2 * int(each) - total for each in ones]
 
 
 def distinct_hashes(shingle_hashes: npt.NDArray[np.uint64]) -> UInt32Array:
@@ -122,6 +177,33 @@ def jaccard(one: bytes, other: bytes) -> float:
     """Estimate the Jaccard similarity of two sets from their sketches, 0 to 1; empty sets: 0."""
     there, mine, theirs = (int(each[0]) for each in shared([one], [other]))
     return there / max(mine + theirs - there, 1)
+
+
+def smallest(hashes: UInt64Array) -> UInt64Array:
+    """Return the smallest distinct hashes, (KEYS,) or fewer, ascending."""
+    return _without_repeats(np.sort(hashes))[:KEYS]
+
+
+def keys_of(texts: Sequence[UInt64Array]) -> bytes:
+    """Return the keys of a page from the `smallest` hashes of its texts: `KEYS_BYTES` bytes.
+
+    If the page has fewer shingles, zeros stand for the missing keys.
+    """
+    keys = np.zeros(KEYS, KEY)
+    of_all = smallest(np.concatenate(texts)) if len(texts) > 1 else texts[0]
+    keys[: len(of_all)] = of_all & np.uint64(0xFFFFFFFF)
+    return keys.tobytes()
+
+
+def _ones(
+    hashes: UInt64Array, weights: npt.NDArray[np.integer]
+) -> tuple[npt.NDArray[np.floating], int]:
+    """Return the weight of the features that have each bit, 63 first, and the total weight."""
+    bits = np.unpackbits(hashes.astype(">u8").view(np.uint8).reshape(-1, 8), axis=1)
+    total = int(weights.sum())
+    # Sums of whole numbers are exact below 2**24 in float32, which takes half the memory.
+    kind = np.float32 if total < 2**24 else np.float64
+    return weights.astype(kind) @ bits.astype(kind), total
 
 
 def _first_bits(

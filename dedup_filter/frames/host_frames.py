@@ -45,7 +45,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import compress, islice, repeat
 from typing import NamedTuple
 
@@ -107,16 +107,17 @@ class Host:
     def update_of(self, shown: Collection[int], *, is_kept: bool) -> FrameUpdate:
         """Return the update of a page with these hashes; a dropped page adds only new hashes."""
         found = dict.fromkeys(shown)
-        known: Collection[int] = () if is_kept else self.sightings
-        return FrameUpdate(is_kept, [block for block in found if block not in known])
+        if is_kept:
+            return FrameUpdate(is_kept, [*found])
+        return FrameUpdate(is_kept, [block for block in found if block not in self.sightings])
 
     def add_page(self, update: FrameUpdate) -> None:
         """Count a page."""
         self.pages += update.is_kept
         sightings, take_out = self.sightings, self.sightings.pop
-        for shown in update.shown:
-            # A block that is shown again moves to the end, so it is not the oldest.
-            sightings[shown] = take_out(shown, 0) + 1
+        # A block that is shown again moves to the end, so it is not the oldest.
+        times = [take_out(shown, 0) + 1 for shown in update.shown]
+        sightings.update(zip(update.shown, times, strict=True))
         # All at once: each search for the first key would skip every deleted key again.
         for oldest in list(islice(sightings, max(len(sightings) - _MOST_BLOCKS_OF_HOST, 0))):
             del sightings[oldest]
@@ -141,14 +142,6 @@ class Host:
         return cls(name, pages, dict(zip(shown, times, strict=True)))
 
 
-class FrameTimes(NamedTuple):
-    """How often earlier pages have shown the blocks of a page."""
-
-    times: bytes
-    """Earlier pages that have shown each block, at most `FRAME_TIMES`: then the block is frame."""
-    is_frame_known: bool = False
-
-
 @dataclass(frozen=True)
 class HostContext:
     """A page, its host and its sites; valid until another page is counted."""
@@ -165,19 +158,23 @@ class HostContext:
         """The sites whose frame is borrowed: none once the frame of the host is known."""
         return () if self.host.is_frame_known else self.sisters
 
-    @cached_property
-    def frame_times(self) -> FrameTimes:
-        """How often each block was shown; the frame is known only by the host's own pages."""
-        others = np.minimum(self.times_shown(), FRAME_TIMES)
-        return FrameTimes(others.astype(np.uint8).tobytes(), self.host.is_frame_known)
+    @property
+    def frame_times(self) -> tuple[bytes, bool]:
+        """How often each block was shown, at most `FRAME_TIMES`; whether the frame is known."""
+        return bytes([min(times, FRAME_TIMES) for times in self.times]), self.host.is_frame_known
 
     def times_shown(self) -> npt.NDArray[np.intp]:
-        """Return how many other pages have shown each of its blocks, (blocks,)."""
+        """Return `times` as an array, (blocks,)."""
+        return np.array(self.times, np.intp)
+
+    @cached_property
+    def times(self) -> list[int]:
+        """How many other pages have shown each of its blocks."""
         times = self._times(self.shown.blocks, [self.host, *self.sites])
         # A block that the page itself has shown may have been evicted since.
-        return np.maximum(np.subtract(times, self.own_count), 0)
+        return [max(each - self.own_count, 0) for each in times] if self.own_count else times
 
-    @property
+    @cached_property
     def pages_of_template(self) -> int:
         """Number of earlier pages with this page's template.
 
@@ -218,7 +215,7 @@ class HostContext:
     def around(self) -> Surroundings:
         """The context of the host that the comparison of the page uses."""
         return Surroundings(
-            self.times_headed,
+            cache(self.times_headed),
             self.host.is_frame_known,
             self._is_view(),
             self._is_of_site if self.sisters else None,
@@ -255,8 +252,9 @@ class HostContext:
     @staticmethod
     def _times(hashes: Sequence[int], hosts: Sequence[Host]) -> list[int]:
         """Return how many pages of a host have shown each; for several hosts the largest count."""
-        each = [list(map(host.sightings.get, hashes, repeat(0))) for host in hosts]
-        return each[0] if len(each) == 1 else list(map(max, *each))
+        known = [host.sightings for host in hosts if host.sightings]
+        each = [list(map(sightings.get, hashes, repeat(0))) for sightings in known]
+        return list(map(max, *each)) if len(each) > 1 else each[0] if each else [0] * len(hashes)
 
 
 def no_context(shown: Shown) -> HostContext:
@@ -427,6 +425,7 @@ def _packed_nbytes(name: str, packed: bytes) -> int:
     return _PACKED_BYTES + len(name) + len(packed)
 
 
+@lru_cache(maxsize=1024)
 def host_hash(host: str) -> int:
     """Return 64 bits that stand for a host among the hashes of a site."""
     return text_hash(f"\0host\0{host}")

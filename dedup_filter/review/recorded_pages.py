@@ -26,9 +26,9 @@ import numpy as np
 from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
-from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.fingerprints.sketch import KEY, KEYS
 from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import Frames, HostContext, no_context
 from dedup_filter.judging import loading, profile_of

@@ -43,10 +43,15 @@ from dedup_filter.scan.streams import Stream
 from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite.page_reader import PageReader, signed
-from dedup_filter.text.canonical_link import canonical_links, links_of_header
 from dedup_filter.text.decode import parse
 from dedup_filter.text.page_fields import FieldNames, PageText
-from dedup_filter.text.page_url import Place, canonical_of, url_key
+from dedup_filter.text.page_url import (
+    Place,
+    canonical_links,
+    canonical_of,
+    links_of_header,
+    url_key,
+)
 from dedup_filter.text.reading import markup_of
 from dedup_filter.thresholds import HALF
 

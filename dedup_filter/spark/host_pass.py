@@ -30,7 +30,7 @@ import xxhash
 from pyspark.sql.types import ArrayType, LongType, StructType
 
 from dedup_filter.comparison.candidates import Candidate, relation
-from dedup_filter.comparison.original import verdict_on
+from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.comparison.rule import examined
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equal

@@ -25,7 +25,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
+from dedup_filter.fingerprints.sketch import KEY, KEYS
 from dedup_filter.hamming.pairs import distinct
 
 Entries = npt.NDArray[np.uint64]

@@ -19,11 +19,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from operator import attrgetter
 from typing import Literal, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import xxhash
 
 from dedup_filter.text.lines import LINE_END, MOST_LINES, join_wrapped, with_line_ends
@@ -144,72 +141,18 @@ class Block:
     words: float
     link_words: float
     """Number of words in links."""
+    is_text: bool
+    """Whether it is not mostly links: a block that can be content."""
+    hash: int
+    """64 bits of the text, see `text_hash`."""
     position: int
     """Its number among the blocks of the page, from 0."""
     containers: Containers
     """All containers of the page."""
     inside: int
     """The number of its container."""
-    # Stored, because to compute these at each use would take as long as the choice of the content.
     kind: Kind
     """The kind of the text, by its element."""
-    is_text: bool
-    """Whether it is not mostly links: a block that can be content."""
-    hash: int
-    """64 bits of the text, see `text_hash`."""
-
-
-class BlockColumns(NamedTuple):
-    """All blocks of a page as columns, to be sent to another process."""
-
-    texts: Sequence[str]
-    kinds: Sequence[Kind]
-    are_text: Sequence[bool]
-    numbers: npt.NDArray[np.int32]
-    """Position and container of each block, (2, blocks)."""
-    counts: npt.NDArray[np.float64]
-    """Words and link words of each block, (2, blocks)."""
-    hashes: npt.NDArray[np.uint64]
-    roles: Sequence[Role]
-    """Roles of the containers."""
-    places: npt.NDArray[np.int32]
-    """Parent, first, end and frame of each container, (4, containers)."""
-
-    def blocks(self) -> list[Block]:
-        """Return the blocks. Cost: 0.1 ms for 200."""
-        around = Containers()
-        around.roles = list(self.roles)
-        around.parents, around.firsts, around.ends, around.frames = self.places.tolist()
-        texts, kinds, are_text, numbers, counts, hashes = self[:6]
-        of_each = zip(
-            *(texts, *counts.tolist(), *numbers.tolist(), kinds, are_text, hashes.tolist()),
-            strict=True,
-        )
-        return [
-            Block(text, words, link_words, position, around, inside, kind, is_text, hashed)
-            for text, words, link_words, position, inside, kind, is_text, hashed in of_each
-        ]
-
-
-_fields = attrgetter("text", "kind", "is_text", "position", "inside", "words", "link_words", "hash")
-
-
-def columns_of(blocks: Sequence[Block]) -> BlockColumns:
-    """Return all blocks of a page as columns. Cost: 0.1 ms for 200."""
-    texts, kinds, are_text, positions, insides, words, link_words, hashes = (
-        zip(*map(_fields, blocks), strict=True) if blocks else [()] * 8
-    )
-    around = blocks[0].containers if blocks else Containers()
-    return BlockColumns(
-        texts,
-        kinds,
-        are_text,
-        np.array([positions, insides], np.int32),
-        np.array([words, link_words], np.float64),
-        np.array(hashes, np.uint64),
-        around.roles,
-        np.array([around.parents, around.firsts, around.ends, around.frames], np.int32),
-    )
 
 
 class Cut(NamedTuple):
@@ -266,11 +209,11 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
     pieces = marked.split(OPEN)
     images: list[tuple[str, int]] = []
     has_images = IMAGE[0] in marked
-    cut = _Blocks()
-    containers, blocks = cut.containers, cut.blocks
+    containers, blocks = Containers(), list[Block]()
     ends, parents = containers.ends, containers.parents
     inside = containers.open([_NO_ROLE], NOWHERE, 0)
     empty: list[str] = []  # open heads without text so far: most never get a container
+    in_link, room = False, MOST_LINES
     for head, raw in zip(["", *pieces[1::2]], pieces[0::2], strict=True):
         if head:
             empty.append(head)
@@ -292,42 +235,33 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
             empty.clear()
         if has_images:
             images += [(address, inside) for address in _IMAGE.findall(raw)]
-        cut.add(_IMAGE.sub("", raw) if has_images else raw, inside)
+        shown = _IMAGE.sub("", raw) if has_images else raw
+        kind = containers.roles[inside].kind
+        has_lines = LINE_END in shown or kind == "code"
+        lines = _lines(shown, kind, room) if has_lines else (shown,)
+        room -= len(lines) - 1
+        for line in lines:
+            measure = _known if len(line) <= _SHORT else _measure
+            # A link around several blocks starts again in each.
+            measures = measure(LINK + line if in_link else line)
+            text, count, link_count, is_text, hashed, in_link = measures
+            if text:
+                place = len(blocks)
+                blocks.append(
+                    Block(text, count, link_count, is_text, hashed, place, containers, inside, kind)
+                )
     while inside != NOWHERE:
         ends[inside] = len(blocks)
         inside = parents[inside]
     return Cut(blocks, [(image, containers.text_around(place)) for image, place in images])
 
 
-class _Blocks:
-    """The blocks of a page so far."""
-
-    def __init__(self) -> None:
-        self.containers = Containers()
-        self.blocks: list[Block] = []
-        self._room = MOST_LINES
-        self._in_link = False
-
-    def add(self, raw: str, inside: int) -> None:
-        """Add the text, with link marks, between two boundaries in a container."""
-        containers, blocks = self.containers, self.blocks
-        kind = containers.roles[inside].kind
-        has_lines = LINE_END in raw or kind == "code"
-        for line in self._lines(raw, kind) if has_lines else (raw,):
-            measure = _known if len(line) <= _SHORT else _measure
-            # A link around several blocks starts again in each.
-            measures = measure(LINK + line if self._in_link else line)
-            text, count, link_count, is_text, hashed, self._in_link = measures
-            if text:
-                at = len(blocks), containers, inside
-                blocks.append(Block(text, count, link_count, *at, kind, is_text, hashed))
-
-    def _lines(self, raw: str, kind: Kind) -> list[str]:
-        if kind in _OF_ONE_LINE:
-            return [raw]
-        lines = (with_line_ends(raw) if kind == "code" else raw).split(LINE_END, self._room)
-        self._room -= len(lines) - 1
-        return join_wrapped(lines, [each.replace(LINK, "").replace(UNLINK, "") for each in lines])
+def _lines(raw: str, kind: Kind, most: int) -> list[str]:
+    """Cut a text with link marks at its first line ends, but for those of wrapped prose."""
+    if kind in _OF_ONE_LINE:
+        return [raw]
+    lines = (with_line_ends(raw) if kind == "code" else raw).split(LINE_END, most)
+    return join_wrapped(lines, [each.replace(LINK, "").replace(UNLINK, "") for each in lines])
 
 
 def text_hash(text: str) -> int:
@@ -336,7 +270,7 @@ def text_hash(text: str) -> int:
 
 
 def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
-    """Return text, words, link words, is_text, hash, and whether the text ends inside a link."""
+    """Return the first fields of a block, and whether the text ends inside a link."""
     plain, linked, in_link = raw, "", False
     if LINK in raw or UNLINK in raw:
         plain, linked, in_link = _without_links(raw)

@@ -148,7 +148,7 @@ def find_content(blocks: Sequence[Block]) -> Content:
         inner, best = _best_container(candidates, good)
         first, end = containers.firsts[best], containers.ends[best]
         inside = [block for block in candidates if first <= block.position < end]
-        stretch = _stretch(inside, set(good))
+        stretch = _stretch(inside, {block.position for block in good})
         chosen = [block for block in stretch if block.is_text]
         enough = _LEAST_SHARE * _long_words(text)
         if word_sum(chosen) >= _MIN_WORDS and _long_words(chosen) >= enough:
@@ -242,8 +242,8 @@ def _outside_frames(blocks: Sequence[Block]) -> Sequence[Block]:
     return [block for block, frame in zip(blocks, frames, strict=True) if frame not in dropped]
 
 
-def _stretch(inside: Sequence[Block], good: Set[Block]) -> Sequence[Block]:
-    indices = [index for index, block in enumerate(inside) if block in good]
+def _stretch(inside: Sequence[Block], good: Set[int]) -> Sequence[Block]:
+    indices = [index for index, block in enumerate(inside) if block.position in good]
     first, last = indices[0], indices[-1]
     while first > 0 and _joins(inside[first - 1], _BEFORE):
         first -= 1

@@ -18,6 +18,7 @@ Pure: a function of the caller counts the pages of the host that show a text.
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from dedup_filter.text.plain_text import is_spaced, normalize
@@ -40,6 +41,10 @@ _SECTION = re.compile(
 _CUT_OFF = "….\u2025 "
 
 
+# The headline of a page is compared with the headline of each candidate.
+_normal = lru_cache(maxsize=1024)(normalize)
+
+
 class Headline(NamedTuple):
     """The h1 and the title of a page as written, at most `MOST_OF_HEADLINE` characters each."""
 
@@ -52,11 +57,11 @@ class Headline(NamedTuple):
         If there is no such part: the part that fewest pages show.
         """
         if self.has_own_h1(times_shown):
-            return (normalize(self.h1),)
+            return (_normal(self.h1),)
         written = [part for part in (*title_parts(self.title), self.h1) if part]
         own = [part for part in title_parts(self.title) if times_shown(part) < FRAME_TIMES]
         rarest = sorted(written, key=times_shown)[:1]
-        return tuple(filter(None, map(normalize, own or rarest)))
+        return tuple(filter(None, map(_normal, own or rarest)))
 
     def has_own_h1(self, times_shown: TimesShown) -> bool:
         """Return whether there is an h1 that other pages do not share."""
@@ -64,7 +69,7 @@ class Headline(NamedTuple):
 
     def everything(self) -> tuple[str, ...]:
         """Return the h1 and all parts of the title, normalised."""
-        return tuple(filter(None, map(normalize, (self.h1, *title_parts(self.title)))))
+        return tuple(filter(None, map(_normal, (self.h1, *title_parts(self.title)))))
 
     def is_made_of(self, text: str) -> bool:
         """Return whether a block of text is this h1."""

@@ -86,10 +86,12 @@ _OTHER_BLOCKS = (
 _INLINE = "b em i label small span strong".split()
 """Inline elements that a style attribute may turn into a block. Links are left out: to check the
 style of each link would take 0.1 ms a page."""
-_STYLE = "translate(@style, ' ', '')"
 _IS_LINE = " or ".join(
-    f"contains({_STYLE}, 'display:{value}')" for value in ("block", "flex", "grid", "table", "list")
+    f"contains(translate(@style, ' ', ''), 'display:{value}')"
+    for value in ("block", "flex", "grid", "table", "list")
 )
+# The first test fails for nearly all styles, and takes a tenth of the time of the others.
+_IS_LINE = f"contains(@style, 'display') and ({_IS_LINE})"
 
 _MAX_DEPTH = 256
 _XHTML = "http://www.w3.org/1999/xhtml"

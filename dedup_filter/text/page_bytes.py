@@ -46,7 +46,6 @@ def pack_page(page: Page) -> bytes:
             page.waiting_words,
             page.waiting_hash,
         ),
-        "headings": True,
         "images": page.images,
         "containers": [
             (*role, None if parent == NOWHERE else parent, first, end)

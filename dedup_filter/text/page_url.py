@@ -2,6 +2,17 @@
 
 The canonical form is w3lib's, which crawlers use to tell requests apart: arguments sorted, fragment
 dropped, escapes unified. The key is stored with each page: never change it under an old index.
+
+A page may name its canonical URL (RFC 6596):
+
+    <link rel="canonical" href="...">        in the head, where search engines read it
+    Link: <...>; rel="canonical"             in the headers
+
+Such a URL is returned as written, or joined with the URL of a base element; `canonical_of` joins it
+with the page's URL. Usually there is one. If a page names several, none counts, so only a few of
+many are returned. Cost: 10 us, and 10 us more if there is a link.
+
+Nothing here raises.
 """
 
 import re
@@ -11,6 +22,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import xxhash
+from lxml import etree
 from w3lib.url import canonicalize_url
 
 _CANONICAL = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[A-Za-z0-9/_.~-]*")
@@ -18,6 +30,12 @@ _CANONICAL = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[A-Za-z0-9/_.~-]*")
 _NO_URL = "(no URL)"
 """The host of all pages without a URL, a name that no host has. It is stored: never change it."""
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+_MOST = 8
+"""At most this many different URLs are returned: more than one is ambiguous anyway."""
+_LINK = re.compile(r"<([^<>]*)>([^<>]*)")
+"""A link in a header, and its parameters."""
+_RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)
+_base = etree.XPath("string((//base/@href)[1])")
 
 
 def canonical(url: str) -> str:
@@ -94,3 +112,38 @@ def canonical_of(place: Place, links: Iterable[str]) -> str | None:
     except ValueError:  # "http://[1/"
         return None
     return urls.popitem()[1] if len(urls) == 1 and place.key not in urls else None
+
+
+def canonical_links(root: etree._Element) -> tuple[str, ...]:
+    """Return the different URLs that the head of a page names as canonical."""
+    links = (link for head in root.iterchildren("head") for link in head.iterchildren("link"))
+    found = _different(each.get("href", "") for each in links if _is_canonical(each.get("rel", "")))
+    if not found:
+        return ()
+    base = str(_base(root)).strip()
+    try:
+        return tuple(urljoin(base, link) for link in found)
+    except ValueError:  # "http://[1/"
+        return ()
+
+
+def links_of_header(header: str) -> tuple[str, ...]:
+    """Return the different URLs that a Link header (RFC 8288) names as canonical.
+
+    >>> links_of_header('<https://example.com/a>; rel="canonical", </style.css>; rel=preload')
+    ('https://example.com/a',)
+    """
+    links = _LINK.findall(header)
+    return _different(
+        link
+        for link, parameters in links
+        if (relation := _RELATION.search(parameters)) and _is_canonical(relation[1].strip('"'))
+    )
+
+
+def _is_canonical(relations: str) -> bool:
+    return "canonical" in relations.lower().split()
+
+
+def _different(links: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, map(str.strip, links))))[:_MOST]

@@ -14,7 +14,7 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.fingerprints.phrase_keys import KEY, KEYS, KEYS_BYTES
+from dedup_filter.fingerprints.sketch import KEY, KEYS, KEYS_BYTES
 from dedup_filter.store.protocol import Entries, KeptContent
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.store.sqlite.frame_store import HostFrames, all_frames, frames_of

@@ -37,9 +37,8 @@ import xxhash
 
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
-from dedup_filter.fingerprints.sketch import is_sketch
+from dedup_filter.fingerprints.sketch import KEYS_BYTES, is_sketch
 from dedup_filter.frames import host_frames
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome

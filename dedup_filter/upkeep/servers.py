@@ -16,7 +16,7 @@ import numpy as np
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
-from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
+from dedup_filter.fingerprints.sketch import KEY, KEYS
 from dedup_filter.store.protocol import Entries, Recorded
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address

@@ -13,7 +13,7 @@ import pytest
 from measured_pages import aside, frame, links, measured, new, shown_once, words
 
 from dedup_filter.comparison.candidates import Candidate
-from dedup_filter.comparison.original import compared
+from dedup_filter.comparison.look_ups import compared
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, Passage
 from dedup_filter.model import Refusal, Rule
 from dedup_filter.text.headlines import Headline

@@ -6,7 +6,7 @@ import pytest
 from measured_pages import measured, new, words
 
 from dedup_filter.comparison.candidates import Candidate
-from dedup_filter.comparison.shared_headlines import are_headed_alike
+from dedup_filter.comparison.rule import are_headed_alike
 from dedup_filter.text.headlines import Headline
 
 PROSE = "the ferry waits for the end of the winter and there is no other way to the island"

@@ -195,5 +195,5 @@ def assert_same(analysis, expected):
     assert not analysis.tokens or analysis.words.language == expected.words.language
     for name in ("hashes", "is_sentence", "in_sentence"):
         assert np.array_equal(getattr(analysis, name), getattr(expected, name)), name
-    for values, wanted in zip(analysis.values, expected.values, strict=True):
+    for values, wanted in zip(analysis.words.values, expected.words.values, strict=True):
         assert np.array_equal(values, wanted)

@@ -12,9 +12,8 @@ from dedup_filter import FilterConfig, fingerprint
 from dedup_filter.features.analysis import analyse, hash_of_kind, hash_shingles, hash_words
 from dedup_filter.features.languages import function_words, stopwords
 from dedup_filter.features.recipes import RECIPES, PartWeights, part_features
-from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import profile
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.model import Document
 
 SENTENCE = "the cat saw the dog and a pigeon flew to market hall station square harbour"

@@ -10,7 +10,6 @@ from measured_pages import aside, frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import hash_words
-from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import (
     EQUAL_DIGEST,
     MAIN_DIGEST,
@@ -19,7 +18,7 @@ from dedup_filter.fingerprints.profile import (
     Passage,
     profile,
 )
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Document
 from dedup_filter.text.headlines import Headline

@@ -11,9 +11,8 @@ from site_pages import framed
 from text_samples import FIRST, MARKUP, SECOND, page_of
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import profile
-from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.fingerprints.read_page import ReadPage, Source, texts_of
 from dedup_filter.model import Document
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.plain_text import normalize

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.fingerprints.simhash import simhash
+from dedup_filter.fingerprints.sketch import simhash
 
 
 def tally_oracle(pairs):

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.fingerprints.phrase_keys import KEYS
+from dedup_filter.fingerprints.sketch import KEYS
 from dedup_filter.review.page_pairs import page_clusters, page_pairs
 from dedup_filter.upkeep.results import Entries
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.fingerprints.phrase_keys import KEYS, KEYS_BYTES, keys_of, smallest
+from dedup_filter.fingerprints.sketch import KEYS, KEYS_BYTES, keys_of, smallest
 from dedup_filter.store import phrase_table
 from dedup_filter.store.phrase_table import MOST_OF_KEY, PhraseTable
 

@@ -3,8 +3,8 @@
 import pytest
 from lxml import html
 
-from dedup_filter.text.canonical_link import canonical_links, links_of_header
 from dedup_filter.text.decode import parse
+from dedup_filter.text.page_url import canonical_links, links_of_header
 from dedup_filter.text.reading import read
 
 LONG = "/" + "a" * 100_000

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.text.compared_lines import compared_lines
+from dedup_filter.text.lines import compared_lines
 from dedup_filter.text.plain_text import normalize
 
 AGES = """3 hours ago|an hour ago|a few minutes ago|1 day ago|5 min ago|5m ago|2 weeks ago|11 mo ago

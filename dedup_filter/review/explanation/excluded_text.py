@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from dedup_filter.fingerprints.own_texts import Contents
+from dedup_filter.fingerprints.read_page import Contents
 from dedup_filter.model import Unjudged
 from dedup_filter.review.explanation.explained_page import ExplainedPage
 from dedup_filter.text.account import Account, Piece, account

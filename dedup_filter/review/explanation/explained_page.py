@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import Analysis
-from dedup_filter.fingerprints.own_texts import Contents, contents_of, texts_of
 from dedup_filter.fingerprints.profile import (
     AnalysedTexts,
     PageProfile,
@@ -20,7 +19,7 @@ from dedup_filter.fingerprints.profile import (
     analysed_texts,
     profile,
 )
-from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.fingerprints.read_page import Contents, ReadPage, Source, contents_of, texts_of
 from dedup_filter.frames.host_frames import HostContext, no_context
 from dedup_filter.model import Unjudged
 from dedup_filter.text.page_fields import PageText

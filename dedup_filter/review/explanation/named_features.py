@@ -12,7 +12,7 @@ from dedup_filter.features.analysis import Analysis, hash_words
 from dedup_filter.features.recipes import WEIGHT_UNIT, keywords, part_features
 from dedup_filter.features.tokens import tokens
 from dedup_filter.fingerprints.profile import features_of
-from dedup_filter.fingerprints.simhash import simhash, tallies
+from dedup_filter.fingerprints.sketch import simhash, tallies
 from dedup_filter.model import Document
 from dedup_filter.text.plain_text import normalize
 

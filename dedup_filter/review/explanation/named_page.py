@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from dedup_filter.comparison.original import verdict_on
+from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.model import Unjudged
 from dedup_filter.review.explanation.explained_page import ExplainedPage
 from dedup_filter.store.records import PageRecord

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
+from dedup_filter.fingerprints.sketch import KEYS_BYTES
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Match
 from dedup_filter.store.phrase_table import PhraseTable

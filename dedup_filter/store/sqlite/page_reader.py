@@ -24,8 +24,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
-from dedup_filter.fingerprints.sketch import MOST_SKETCH_BYTES
+from dedup_filter.fingerprints.sketch import KEYS_BYTES, MOST_SKETCH_BYTES
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.sqlite.index_directory import IndexDirectory
 from dedup_filter.text.page_url import canonical, url_key

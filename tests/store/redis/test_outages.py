@@ -10,8 +10,7 @@ from site_pages import framed
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreAway, StoreError
-from dedup_filter.fingerprints.own_texts import texts_of
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.model import Document
 from dedup_filter.store.redis.connection import TIMEOUT
 from dedup_filter.store.redis.shared_keeper import SharedReader
