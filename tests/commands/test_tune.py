@@ -1,7 +1,6 @@
 """`dedup-filter tune`: an index, a feed or an archive -> what settings would do to it."""
 
 import json
-import sys
 
 import pytest
 from command_line import lines, refused, run
@@ -59,7 +58,6 @@ def test_labels_find_the_best_setting(feed, tmp_path):
 
 
 def test_an_archive_is_read_with_what_is_damaged_passed_over(tmp_path):
-    pytest.importorskip("warcio")
     from warc_samples import page, response, write
 
     pages = [response(f"http://a/{n}", page(n)) for n in range(5)]
@@ -79,15 +77,6 @@ def test_an_archive_is_read_with_what_is_damaged_passed_over(tmp_path):
     assert found["pages"] == 4
     assert found["notes"][0].endswith("passed over")
     assert "no page is in it" in refused("tune", str(write(tmp_path / "c.warc.gz", others[0])))
-
-
-def test_without_warcio_it_says_how_to_install_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "warcio", None)
-    monkeypatch.delitem(sys.modules, "dedup_filter.warc.warc_file", raising=False)
-    for name in ("warcio.archiveiterator", "warcio.exceptions", "warcio.statusandheaders"):
-        monkeypatch.setitem(sys.modules, name, None)
-    (tmp_path / "a.warc").write_bytes(b"")
-    assert "pip install 'dedup-filter[warc]'" in refused("tune", str(tmp_path / "a.warc"))
 
 
 def test_too_few_pages_tell_nothing(tmp_path):

@@ -2,9 +2,7 @@
 
 import gzip
 import json
-import os
 import re
-import signal
 from datetime import date, datetime, timezone
 
 import pytest
@@ -15,10 +13,10 @@ from index_feed import PARAGRAPHS, article, write_jsonl
 from killed_scan import scan_and_be_killed
 from warc_samples import response
 
-from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import DedupError
-from dedup_filter.scan import best_copy
-from dedup_filter.scan.best_copy import POLICIES, seconds_of
+from dedup_filter.scan.best_copy import POLICIES
+from dedup_filter.scan.dates import seconds_of
 from dedup_filter.scan.scan import scan
 from dedup_filter.scan.work import Scan
 from dedup_filter.text.page_fields import FieldNames
@@ -262,14 +260,11 @@ def test_dates_in_a_column(tmp_path):
     assert urls == [ITEMS[number]["url"] for number in (1, 2, 4)]
 
 
-def test_a_date_field_that_no_copy_has_is_told_and_nothing_is_judged_again(tmp_path, monkeypatch):
-    wrong = FieldNames("html", ("text",), "url", "text")
-    with pytest.raises(DedupError, match="no page that has copies has a date in 'text'"):
+def test_a_date_field_without_dates_is_refused(tmp_path):
+    wrong = FieldNames("html", ("text",), "url", "html")
+    with pytest.raises(DedupError, match="no page that has copies has a date"):
         scanned(tmp_path, ITEMS, "newest", wrong)
     assert not (tmp_path / "newest.jsonl").exists()
-    monkeypatch.setattr(NearDuplicateFilter, "open", None)
-    kept, _ = scanned(tmp_path, ITEMS, "newest", FieldNames("html", ("text",), "url", "day"))
-    assert BEST["newest"] in [item["url"] for item in kept]
 
 
 def test_without_a_date_field_the_last_is_the_newest(tmp_path):
@@ -283,22 +278,6 @@ def test_what_cannot_be_meant_is_refused(tmp_path, arguments):
     code, out, err = run("scan", feed, "-o", str(tmp_path / "out.jsonl"), *arguments)
     assert (code, out) == (2, "")
     assert arguments[0] in err
-
-
-@pytest.mark.parametrize("killed_in", ["canonical_links_of", "_repeat", "shared"])
-def test_a_scan_that_is_killed_while_it_chooses_goes_on(tmp_path, killed_in):
-    wanted = scanned(tmp_path, ITEMS, "canonical")
-    child = os.fork()
-    if not child:
-        setattr(best_copy, killed_in, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-        scanned(tmp_path, ITEMS, "canonical")
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    assert (tmp_path / "canonical.jsonl.scan" / "copies").exists()
-    assert not (tmp_path / "canonical.jsonl").exists()
-    with pytest.raises(ConfigError, match="interrupted"):
-        scanned(tmp_path, ITEMS, "canonical", options={"max_distance": 3})
-    assert scanned(tmp_path, ITEMS, "canonical") == wanted
 
 
 def test_a_scan_that_is_killed_at_any_step_of_writing_goes_on(tmp_path):

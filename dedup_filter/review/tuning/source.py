@@ -1,9 +1,9 @@
 """An index, a feed or an archive, by its path -> an index to read.
 
     a directory          the index in it; nothing is written there
-    .warc, .warc.gz      HTML and plain texts with status 200, in their order (needs warcio)
+    .warc, .warc.gz      HTML and plain texts with status 200, in their order
     any other file       a line of JSON for each page, or an export, as `index import` reads them;
-                         also compressed by gzip or Zstandard
+                         also compressed
 
 Pages of a feed or an archive are judged by a filter in a temporary folder; records that are too
 damaged to be read are counted and skipped. Cost: 3 to 5 ms for a page of 100 KB, less with
@@ -67,7 +67,7 @@ def opened(
 def _read_feed(
     path: Path, index: str, names: FieldNames, options: Mapping[str, Any], watch: Watch
 ) -> list[str]:
-    with Stream.open(path) as file:
+    with Stream(path) as file:
         lines = enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1)
         with watch(lines, None) as shown:
             found = import_lines(shown, index_at(index), names, options, skip_bad_lines=True)
