@@ -15,17 +15,17 @@ Bad records are left out.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from dedup_filter.model import REPEATS
 from dedup_filter.scan.inputs import Format
 from dedup_filter.scan.parquet import ParquetOutput, ParquetRows
 from dedup_filter.scan.streams import Stream, compressed_to
 from dedup_filter.scan.verdict_log import BAD, NOT_PAGE, Entry
+from dedup_filter.scan.work import Scan
 
 MARK = "dedup"
 _MOST_SHOWN = 10
@@ -52,21 +52,13 @@ class Summary(NamedTuple):
     """Records of WARC files that are no pages, by what they are; they are kept."""
 
 
-class Target(NamedTuple):
-    """An open file, and the name that it will have."""
-
-    name: str
-    file: BinaryIO
-
-
 class Wanted(NamedTuple):
     """Which pages are written, and where."""
 
-    kept: Target
-    dropped: Target | None
-    mark: bool = False
-    """Whether dropped pages are written to `kept`, too, and all pages with marks."""
-    repeats: Collection[str] = REPEATS
+    job: Scan
+    files: Sequence[BinaryIO]
+    """The open files of `Scan.outputs`."""
+    repeats: Collection[str]
     """The outcomes of pages that are dropped."""
 
 
@@ -123,13 +115,19 @@ def write_outputs(
 class _Lines:
     """Writes lines; a line without an end gets one."""
 
-    _writes_lines = True
-    """Whether pages without a mark are lines, too."""
+    _are_compressed = True
+    """Whether pages without a mark are compressed as the output's name says."""
 
     def __init__(self, wanted: Wanted, opened: ExitStack) -> None:
-        self._wanted = wanted
-        self._kept = _lines_to(wanted.kept if self._writes_lines or wanted.mark else None, opened)
-        self._dropped = _lines_to(wanted.dropped, opened)
+        self._mark, self._repeats = wanted.job.mark, wanted.repeats
+        names = [path.name for path in wanted.job.outputs]
+        if not (self._are_compressed or self._mark):
+            names[0] = ""
+        made = [*map(compressed_to, wanted.files, names)]
+        for file, of_output in zip(made, wanted.files, strict=True):
+            if file is not of_output:
+                opened.callback(file.close)
+        self._kept, *self._dropped = made
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002
         with Stream(path) as stream:
@@ -138,52 +136,40 @@ class _Lines:
                     continue
                 stream.seek(entry.start)
                 line = stream.read(entry.end - entry.start)
-                if self._wanted.mark or entry.outcome in self._wanted.repeats:
+                if self._mark or entry.outcome in self._repeats:
                     self.write_mark(entry, marked(line, entry.mark))
                 else:
-                    self._kept(line if line.endswith(b"\n") else line + b"\n")
+                    self._kept.write(line if line.endswith(b"\n") else line + b"\n")
 
     def write_mark(self, entry: Entry, line: bytes) -> None:
         """Write a page that is not written as it is."""
-        if self._wanted.mark:
-            self._kept(line)
-        if entry.outcome in self._wanted.repeats:
-            self._dropped(line)
+        if self._mark:
+            self._kept.write(line)
+        for file in self._dropped if entry.outcome in self._repeats else ():
+            file.write(line)
 
 
 class _Records(_Lines):
     """Writes all of WARC files but bad records and dropped pages; or lines, with marks."""
 
-    _writes_lines = False
+    _are_compressed = False
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
         with path.open("rb") as file:
             for entry in entries:
-                is_repeat = entry.outcome in self._wanted.repeats
+                is_repeat = entry.outcome in self._repeats
                 if is_repeat or entry.outcome == BAD:
                     self._copy(file, entry.start)
                     file.seek(entry.end)
-                is_page = entry.outcome not in (BAD, NOT_PAGE)
-                if is_page and (is_repeat or self._wanted.mark):
+                if is_repeat or (self._mark and entry.outcome not in (BAD, NOT_PAGE)):
                     place = {"url": entry.url, "file": name, "start": entry.start, "end": entry.end}
                     self.write_mark(entry, json.dumps({**place, MARK: entry.mark}).encode() + b"\n")
             self._copy(file, path.stat().st_size)
 
     def _copy(self, file: BinaryIO, end: int) -> None:
         """Copy the file from its position on."""
-        if not self._wanted.mark:
-            while count := min(end - file.tell(), _CHUNK):
-                self._wanted.kept.file.write(file.read(count))
-
-
-def _lines_to(target: Target | None, opened: ExitStack) -> Callable[[bytes], object]:
-    """Return what writes to a target, compressed as its name says."""
-    if target is None:
-        return bytes
-    made = compressed_to(target.file, target.name)
-    if made is not target.file:
-        opened.callback(made.close)
-    return made.write
+        while not self._mark and (chunk := file.read(min(end - file.tell(), _CHUNK))):
+            self._kept.write(chunk)
 
 
 def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
@@ -205,29 +191,26 @@ class _Rows:
 
     def __init__(self, wanted: Wanted, opened: ExitStack) -> None:
         self._wanted, self._opened = wanted, opened
-        self._kept: ParquetOutput | None = None
-        self._dropped: ParquetOutput | None = None
+        self._outputs: list[ParquetOutput] = []
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002
         first = list(islice(entries, 1))
         if first and first[0].outcome == BAD:  # the whole file is bad
             return
         entries = chain(first, entries)
-        wanted = self._wanted
+        mark, repeats = self._wanted.job.mark, self._wanted.repeats
         with ParquetRows(path) as rows:
-            if self._kept is None:
-                self._kept = self._output(wanted.kept, rows, is_marked=wanted.mark)
-                if wanted.dropped is not None:
-                    self._dropped = self._output(wanted.dropped, rows, is_marked=True)
+            if not self._outputs:
+                for file, column in zip(
+                    self._wanted.files, [MARK if mark else None, MARK], strict=False
+                ):
+                    self._outputs.append(ParquetOutput(file, rows, column))
+                    self._opened.callback(self._outputs[-1].close)
+            kept, *dropped = self._outputs
             for batch in rows.batches():
                 found = [*islice(entries, len(batch))]
                 marks = [each.mark for each in found]
-                repeats = [each.outcome in wanted.repeats for each in found]
-                self._kept.write(batch, marks, [wanted.mark or not each for each in repeats])
-                if self._dropped is not None:
-                    self._dropped.write(batch, marks, repeats)
-
-    def _output(self, target: Target, like: ParquetRows, *, is_marked: bool) -> ParquetOutput:
-        output = ParquetOutput(target.file, like, MARK if is_marked else None)
-        self._opened.callback(output.close)
-        return output
+                are_repeats = [each.outcome in repeats for each in found]
+                kept.write(batch, marks, [mark or not each for each in are_repeats])
+                for output in dropped:
+                    output.write(batch, marks, are_repeats)

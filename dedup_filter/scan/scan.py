@@ -32,7 +32,7 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import REPEATS, Verdict
 from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
-from dedup_filter.scan.outputs import Summary, Target, Wanted, write_outputs
+from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
 from dedup_filter.scan.warc import GZIP_MAGIC
@@ -139,7 +139,7 @@ def _require_ending(path: Path | None, wanted: Format) -> None:
 
 def _is_gzip(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(2) == GZIP_MAGIC[:2]
+        return file.read(2) == GZIP_MAGIC
 
 
 def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, say: Say) -> None:
@@ -159,7 +159,7 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
     judged, at = _opened(job, work)
     try:
         with work.log.open("ab") as log:
-            log.truncate(at.log)
+            log.seek(log.truncate(at.log))
             if at.log:
                 done = counted(sum(1 for _ in entries_in(work.log)), "record")
                 say(f"Continuing an interrupted scan: {done} judged already.")
@@ -266,16 +266,11 @@ def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
             least = config.min_similarity
             best = BestCopies(work.log, index, job.keep, least, needs_dates=needs_dates)
             entries = best.entries()
-        targets = [
-            Target(path.name, opened.enter_context(work.part_of(path).open("wb")))
-            for path in job.outputs
-        ]
-        dropped = targets[1] if job.duplicates else None
-        wanted = Wanted(targets[0], dropped, job.mark, repeats)
-        summary = write_outputs(kind, inputs, entries, wanted)
-        for target in targets:
-            target.file.flush()
-            os.fsync(target.file.fileno())
+        parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
+        summary = write_outputs(kind, inputs, entries, Wanted(job, parts, repeats))
+        for part in parts:
+            part.flush()
+            os.fsync(part.fileno())
     without = sum(summary.reasons.get(reason, 0) for reason in ("no_field", "wrong_type"))
     if kind != "warc" and without == summary.pages and (summary.pages or summary.bad):
         looked = ", ".join(filter(None, (job.names.html, *job.names.text)))

@@ -62,6 +62,7 @@ def job_in(folder, make):
         folder / output,
         folder / dropped,
         index=folder / "index",
+        keep="longest" if make is lines_files else "first",
         options={"workers": 0},
     )
 

@@ -266,20 +266,6 @@ def test_what_a_scan_writes_into_a_folder_is_not_read_by_it(here):
     assert "no file in crawl but what this scan writes" in error[2]
 
 
-def test_damaged_warc_records_are_told_and_left_out(here):
-    garbage = b"\x1f\x8b\x08\x00" + b"no gzip" * 5
-    members = archive(here / "a.warc.gz", garbage)
-    (here / "a.warc.gz").write_bytes(b"".join(members)[:-20])
-    found = scan("a.warc.gz", "-o", "u.warc.gz")
-    assert (found["outcomes"], found["bad"]) == ({"new": 9, "exact": 2}, 2)
-    places = [sum(map(len, members[:place])) for place in (10, 24)]
-    assert [each.partition(": ")[0] for each in found["first_bad"]] == [
-        f"a.warc.gz, byte {place}" for place in places
-    ]
-    again = scan("u.warc.gz", "-o", "v.warc.gz")
-    assert (again["outcomes"], again["bad"]) == ({"new": 9}, 0)
-
-
 def test_an_archive_compressed_as_a_whole_is_one_bad_record(here):
     members = archive(here / "a.warc.gz")
     (here / "b.warc.gz").write_bytes(gzip.compress(b"".join(map(gzip.decompress, members))))
@@ -319,6 +305,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
         (["a.warc.gz", "-o", "u.warc.gz", "--duplicates", "d.warc.gz"], "lines of JSON"),
         (["a.warc.gz", "feed.jsonl", "-o", "u"], "different formats"),
         (["-", "-", "-o", "u.jsonl"], "only once"),
+        (["a.parquet", "-o", "u.parquet", "--keep", "newest", "--date-field", "day"], "'day'"),
         (["feed.jsonl", "-o", "mine.jsonl"], "holds 'notes'"),
         (["feed.jsonl", "-o", "u.jsonl", "--index", "redis://localhost/0"], "directory"),
         (["feed.jsonl", "-o", "u.jsonl", "--index", "feed.jsonl"], "index is a folder"),

@@ -157,7 +157,8 @@ def test_each_kind_of_record_has_its_outcome_and_hides_no_other(tmp_path, made, 
 
 def test_a_scan_of_all_of_them_ends_with_each_counted(tmp_path):
     path = write(tmp_path / "a.warc.gz", *(gzip.compress(made) for made, _ in RECORDS.values()))
-    (found,) = lines("scan", str(path), "-o", str(tmp_path / "u.warc.gz"), "--json")
+    output = tmp_path / "u.warc.gz"
+    (found,) = lines("scan", str(path), "-o", str(output), "--json")
     expected = Counter(wanted for _, wanted in RECORDS.values())
     not_pages = ("other_type", "no_http_url", "no_http_head", "status")
     too_large = expected.pop("too_large")  # for the limit here, not for a scan's
@@ -165,6 +166,9 @@ def test_a_scan_of_all_of_them_ends_with_each_counted(tmp_path):
     assert found["outcomes"]["exact"] >= expected[PAGE] - 2
     assert found["not_pages"] == {each: expected[each] for each in not_pages}
     assert found["bad"] == sum(expected[each] for each in (SHORTER, LONGER, NO_LENGTH, NO_RECORD))
+    (again,) = lines("scan", str(output), "-o", str(tmp_path / "v.warc.gz"), "--json")
+    assert (again["bad"], again["not_pages"]) == (0, found["not_pages"])
+    assert again["pages"] == found["kept"] == again["kept"]
 
 
 WHOLE = {
