@@ -18,13 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Reason
 from dedup_filter.scan.parquet import DamagedFileError, ParquetRows
 from dedup_filter.scan.streams import COMPRESSIONS, Stream
-from dedup_filter.scan.warc import WarcRecord, read_warc
 from dedup_filter.text.decode import decode
 from dedup_filter.text.page_fields import (
     FieldNames,
@@ -37,6 +36,9 @@ from dedup_filter.text.page_fields import (
 )
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 from dedup_filter.upkeep.lines import LONGEST_LINE
+
+if TYPE_CHECKING:
+    from dedup_filter.scan.warc import WarcRecord
 
 Format = Literal["lines", "parquet", "warc"]
 
@@ -182,6 +184,8 @@ def require_fields(files: Sequence[str], names: FieldNames) -> None:
 
 
 def _archived(name: str, start: int) -> Iterator[Record]:
+    from dedup_filter.scan.warc import read_warc  # which loads urllib3: 50 ms
+
     for record in read_warc(Path(name), MAX_PAGE_LENGTH, start):
         at, end, problem = record.start, record.end, record.problem
         page = None if problem or record.not_page else _page_of(record)
@@ -192,7 +196,7 @@ def _archived(name: str, start: int) -> Iterator[Record]:
             yield Record(at, end, at, "", "error", problem, passed=at, not_page=not_page)
 
 
-def _page_of(record: WarcRecord) -> PageText | None:
+def _page_of(record: "WarcRecord") -> PageText | None:
     """Return the text of a page; None: it is not a page but an image, a style, ..."""
     kind = (record.content_type or "").strip().lower()
     if kind.startswith("text/plain"):

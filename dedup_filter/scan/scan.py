@@ -34,8 +34,8 @@ from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
 from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
+from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
-from dedup_filter.scan.warc import GZIP_MAGIC
 from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_fields import PageText
@@ -139,7 +139,7 @@ def _require_ending(path: Path | None, wanted: Format) -> None:
 
 def _is_gzip(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(2) == GZIP_MAGIC
+        return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
 
 
 def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, say: Say) -> None:

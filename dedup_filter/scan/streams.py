@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 from dedup_filter.errors import DedupError
 
+GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**18
 _GZIP_LEVEL = 6
 
@@ -104,7 +105,7 @@ def _zstd(mode: str) -> Callable[[BinaryIO], Any]:
 
 
 _READERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
+    GZIP_MAGIC: gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\0": lzma.open,
     b"\x28\xb5\x2f\xfd": _zstd("rb"),

@@ -23,7 +23,8 @@ from typing import BinaryIO, NamedTuple
 from urllib3 import HTTPHeaderDict, HTTPResponse
 from urllib3.exceptions import HTTPError
 
-GZIP_MAGIC = b"\x1f\x8b"
+from dedup_filter.scan.streams import GZIP_MAGIC
+
 _BLOCK = 2**14
 _LONGEST_HEAD = 2**20
 _BLANK = b"\r\n\0 "
