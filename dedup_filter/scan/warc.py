@@ -25,7 +25,9 @@ from urllib3.exceptions import HTTPError
 
 from dedup_filter.scan.streams import GZIP_MAGIC
 
-_BLOCK = 2**14
+_BLOCK = 2**16
+_BUFFER = 2**20
+"""Bytes of the file that are read at once; most steps back are within them."""
 _LONGEST_HEAD = 2**20
 _BLANK = b"\r\n\0 "
 """Bytes between two records: blank lines, and the padding of tapes."""
@@ -75,7 +77,7 @@ def read_warc(path: Path, most: int, start: int = 0) -> Iterator[WarcRecord]:
     Raises:
         OSError: the file cannot be opened or read.
     """
-    with path.open("rb") as file:
+    with path.open("rb", _BUFFER) as file:
         size = path.stat().st_size
         at = _after_blank(file, start)
         while at < size:
