@@ -1,11 +1,11 @@
 """What else must hold of `dedup-filter scan`: flat memory, and verdicts as of the online crawl."""
 
+import gzip
 import json
 import random
 import sys
 import tempfile
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -105,17 +105,14 @@ def said(url: str, verdict: dict[str, Any]) -> tuple[Any, ...]:
 
 def write_warc(pages: list[Page], path: Path) -> None:
     """Write pages as the responses of a crawl."""
-    from warcio.statusandheaders import StatusAndHeaders
-    from warcio.warcwriter import WARCWriter
-
     with path.open("wb") as file:
-        writer = WARCWriter(file, gzip=True)
         for page in pages:
-            headers = [("Content-Type", "text/html")]
-            answer = StatusAndHeaders("200 OK", headers, protocol="HTTP/1.1")
-            body = BytesIO(page.body)
-            record = writer.create_warc_record(page.url, "response", body, http_headers=answer)
-            writer.write_record(record)
+            http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page.body
+            head = (
+                f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {page.url}\r\n"
+                f"Content-Length: {len(http)}\r\n\r\n"
+            )
+            file.write(gzip.compress(head.encode() + http + b"\r\n\r\n"))
 
 
 def seen(pages: list[Page]) -> Iterator[tuple[Any, ...]]:

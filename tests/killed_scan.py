@@ -9,19 +9,21 @@ from unittest.mock import patch
 from patience import PATIENCE, PROCESSES
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.scan import outputs
+from dedup_filter.scan import outputs, streams
+from dedup_filter.scan import scan as scan_module
 from dedup_filter.scan.scan import scan
-from dedup_filter.scan.verdict_log import VerdictLog
 from dedup_filter.scan.work import Scan, Work
 from dedup_filter.store.sqlite import page_store
 from dedup_filter.store.sqlite.page_store import PageStore
 
 STEPS = [
-    (VerdictLog, ["add", "flush", "cut"]),
+    (scan_module, ["found_of"]),
     (PageStore, ["flush", "insert"]),
-    (Work, ["save", "_empty", "_leave"]),
+    (Work, ["save", "_forget", "_leave"]),
     (Path, ["replace", "unlink"]),
-    (outputs._Out, ["write"]),
+    (outputs._Lines, ["add", "write_mark"]),
+    (outputs._Records, ["add", "_copy"]),
+    (streams.Stream, ["read"]),
     (outputs.ParquetOutput, ["write", "close"]),
 ]
 """What is counted, before and after each call."""

@@ -1,11 +1,7 @@
-"""WARC files for tests, written with warcio."""
+"""WARC files for tests."""
 
 import gzip
-import io
 from pathlib import Path
-
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 HTML = "text/html; charset=utf-8"
 
@@ -15,27 +11,39 @@ def page(number: int, words: int = 100) -> bytes:
     return f"<html><title>Page {number}</title><body><p>{text}</p></body></html>".encode()
 
 
+def head(first: str, **fields: str | int | None) -> bytes:
+    """Return the lines of a head; a field whose value is None is left out."""
+    lines = (
+        f"{name.replace('_', '-')}: {value}" for name, value in fields.items() if value is not None
+    )
+    return "\r\n".join([first, *lines, "", ""]).encode()
+
+
+def http(
+    body: bytes, content_type: str | None = HTML, status: str = "200 OK", **headers: str
+) -> bytes:
+    """Return an HTTP response."""
+    return head(f"HTTP/1.1 {status}", Content_Type=content_type, **headers) + body
+
+
+def plain(
+    kind: str, content: bytes, url: str | None = None, first: str = "WARC/1.0", **fields: str | None
+) -> bytes:
+    """Return a record that is not compressed."""
+    named = {"WARC_Date": "2026-01-02T03:04:05Z", "Content_Length": str(len(content)), **fields}
+    return head(first, WARC_Type=kind, WARC_Target_URI=url, **named) + content + b"\r\n\r\n"
+
+
+def record(url: str | None, kind: str, content: bytes, **fields: str | None) -> bytes:
+    """Return one gzip member with a record."""
+    return gzip.compress(plain(kind, content, url, **fields), mtime=0)
+
+
 def response(
     url: str, body: bytes, content_type: str | None = HTML, status: str = "200 OK", **headers: str
 ) -> bytes:
     """Return one gzip member with a response record."""
-    fields = [(name.replace("_", "-"), value) for name, value in headers.items()]
-    if content_type is not None:
-        fields.append(("Content-Type", content_type))
-    out = io.BytesIO()
-    writer = WARCWriter(out, gzip=True)
-    http = StatusAndHeaders(status, fields, protocol="HTTP/1.1")
-    made = writer.create_warc_record(
-        url, "response", payload=io.BytesIO(body), length=len(body), http_headers=http
-    )
-    writer.write_record(made)
-    return out.getvalue()
-
-
-def record(url: str, kind: str, content: bytes) -> bytes:
-    """Return one gzip member with any record; warcio refuses to write unsound ones."""
-    fields = f"WARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Length: {len(content)}"
-    return gzip.compress(f"WARC/1.0\r\n{fields}\r\n\r\n".encode() + content + b"\r\n\r\n")
+    return record(url, "response", http(body, content_type, status, **headers))
 
 
 def write(path: Path, *members: bytes) -> Path:

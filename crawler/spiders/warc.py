@@ -10,9 +10,9 @@ Stats: `warc/records` = `warc/pages` + `warc/bad_records` + the sum of `warc/ski
 
 import asyncio
 import glob
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import scrapy
 from scrapy import signals
@@ -22,9 +22,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.arguments import ArgumentError
 from crawler.items import PageItem, page_item
-from dedup_filter.warc.warc_record import ArchivedPage, Damage, Skipped, WarcRecord
-
-WarcReader: TypeAlias = Callable[[Path, int], Iterator[WarcRecord]]
+from dedup_filter.scan.warc import WarcRecord, read_warc
 
 __all__ = ["WarcSpider"]
 
@@ -43,7 +41,6 @@ class WarcSpider(scrapy.Spider):
     def __init__(self, path: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._files = _files_of(path)
-        self._read_warc = _warc_reader()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> "WarcSpider":
@@ -72,19 +69,19 @@ class WarcSpider(scrapy.Spider):
 
     def _records(self, file: Path) -> Iterator[WarcRecord]:
         try:
-            yield from self._read_warc(file, self.settings.getint("DOWNLOAD_MAXSIZE"))
+            yield from read_warc(file, self.settings.getint("DOWNLOAD_MAXSIZE"))
         except OSError as error:
             self.logger.error("cannot read %s: %s", file, error)  # noqa: TRY400 - no traceback
             self._count("unreadable_files")
 
     def _item(self, record: WarcRecord, file: Path) -> PageItem | None:
         self._count("records")
-        if isinstance(record, Damage):
-            self.logger.warning("%s, byte %d: %s", file, record.offset, record.problem)
+        if record.problem is not None:
+            self.logger.warning("%s, byte %d: %s", file, record.start, record.problem)
             self._count("bad_records")
             return None
-        if isinstance(record, Skipped):
-            self._count(f"skipped/{record.reason}")
+        if record.not_page is not None:
+            self._count(f"skipped/{record.not_page}")
             return None
         response = _html_response(record)
         if response is None:
@@ -98,7 +95,7 @@ class WarcSpider(scrapy.Spider):
             self.crawler.stats.inc_value(f"warc/{name}")
 
 
-def _html_response(page: ArchivedPage) -> HtmlResponse | None:
+def _html_response(page: WarcRecord) -> HtmlResponse | None:
     """Return the response as in a live crawl, if it is HTML."""
     headers = Headers({"Content-Type": page.content_type} if page.content_type else {})
     kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
@@ -119,13 +116,3 @@ def _files_of(path: str | None) -> list[Path]:
             raise ArgumentError(f"no file matches {pattern!r}")
         files += map(Path, found)
     return files
-
-
-def _warc_reader() -> WarcReader:
-    try:
-        from dedup_filter.warc.warc_file import read_warc
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("warcio"):
-            raise
-        raise ArgumentError("WARC files need warcio: pip install 'dedup-filter[warc]'") from None
-    return read_warc

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -27,8 +26,8 @@ from dedup_filter.scan.work import Scan
 from dedup_filter.store.location import folder_of
 from dedup_filter.wording import counted
 
-_EVERY = 0.2
-"""Seconds between updates of the progress bar."""
+_UPDATES = 1_000
+"""Updates of the progress bar, at most."""
 
 
 @click.command("scan")
@@ -63,11 +62,11 @@ _EVERY = 0.2
 def scan_command(as_json: bool, **given: Any) -> None:
     """Remove the near-duplicates from a finished crawl, as a crawl would.
 
-    INPUT: JSON lines (.gz, .zst), Parquet or WARC files, folders or patterns of them, in order; -
-    for lines on standard input. FILE gets one copy of each page, unchanged. Duplicates, and with
-    --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON has it.
-    Bad records are reported and left out. With --engine spark FILE is a folder. If a scan is
-    interrupted, the same command continues it; its state is in FILE.scan.
+    INPUT: JSON lines (also compressed), Parquet or WARC files, folders or patterns of them, in
+    order; - for lines on standard input. FILE gets one copy of each page, unchanged. Duplicates,
+    and with --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON
+    has it. Bad records are reported and left out. With --engine spark FILE is a folder. If a scan
+    is interrupted, the same command continues it; its state is in FILE.scan.
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """
@@ -142,32 +141,25 @@ def _bar() -> Iterator[Watch]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    begun = due = monotonic()
-    first, shown = -1, ""
     bar: Any = click.progressbar(
         length=1,
         label="scanning",
         file=sys.stderr,
-        show_eta=False,
-        item_show_func=lambda _: shown,
+        item_show_func=lambda state: (
+            state and f"{state.records:,} pages, {state.dropped:,} dropped"
+        ),
     )
+    passed: int | None = None
     with ExitStack() as until_the_end:
 
         def watch(state: Progress) -> None:
-            nonlocal due, first, shown
-            now = monotonic()
-            if first < 0:
-                until_the_end.enter_context(bar)  # below the messages at the start
-                first = state.passed  # a continued scan has passed records before
-            if now < due:
-                return
-            due, seconds = now + _EVERY, max(now - begun, _EVERY)
-            shown = f"{state.records:,} pages, {state.records / seconds:,.0f}/s"
-            shown += f", {state.dropped:,} dropped"
-            if state.passed > first:
-                left = (state.total - state.passed) * seconds / (state.passed - first)
-                shown += f", {timedelta(seconds=int(left))} left" if state.total else ""
-            bar.length = state.total or None
-            bar.update((state.passed if state.total else state.records) - bar.pos)
+            nonlocal passed
+            if passed is None:  # below the messages at the start
+                until_the_end.enter_context(bar)
+                bar.length = state.total - state.passed  # all but what an earlier process has read
+                bar.update_min_steps = bar.length // _UPDATES
+                passed = state.passed
+            bar.update(state.passed - passed, state)
+            passed = state.passed
 
         yield watch

@@ -1,8 +1,8 @@
 """Files of a crawl -> their records, one by one, each with its page and its position.
 
-    lines     a JSON object in each line; plain, gzip or Zstandard, whatever the name
+    lines     a JSON object in each line; plain or compressed (`streams`), whatever the name
     parquet   a row for each page (`parquet`); a file that is cut off counts as one bad record
-    warc      responses with HTML or plain text (needs warcio)
+    warc      HTML and plain texts (`warc`)
 
 A bad record is skipped, and its `problem` says why; a good record may have a page that cannot be
 judged. After a bad record, reading continues if possible. Only the current record is in memory (64
@@ -14,15 +14,16 @@ only blank lines, and in WARC files requests, images and the like.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.errors import ConfigError
 from dedup_filter.model import Reason
 from dedup_filter.scan.parquet import DamagedFileError, ParquetRows
-from dedup_filter.scan.streams import Stream
+from dedup_filter.scan.streams import COMPRESSIONS, Stream
 from dedup_filter.text.decode import decode
 from dedup_filter.text.page_fields import (
     FieldNames,
@@ -35,17 +36,19 @@ from dedup_filter.text.page_fields import (
 )
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 from dedup_filter.upkeep.lines import LONGEST_LINE
-from dedup_filter.warc.warc_record import ArchivedPage, Damage, WarcRecord
+
+if TYPE_CHECKING:
+    from dedup_filter.scan.warc import WarcRecord
 
 Format = Literal["lines", "parquet", "warc"]
 
 _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
-    **dict.fromkeys((".warc", ".warc.gz", ".arc", ".arc.gz"), "warc"),
+    **dict.fromkeys((".warc", ".warc.gz", ".wet", ".wet.gz"), "warc"),
     **{
         f"{name}{packed}": "lines"
         for name in (".jsonl", ".jl", ".ndjson", ".json")
-        for packed in ("", ".gz", ".zst")
+        for packed in COMPRESSIONS
     },
 }
 _SPACE = b" \t\r\n"
@@ -62,7 +65,6 @@ class Record(NamedTuple):
 
     start: int
     end: int
-    """Equal to `start` if several records of a WARC file are compressed together."""
     number: int
     """For people: the line or row, from 1; in a WARC file the byte at which the record begins."""
     url: str
@@ -75,6 +77,8 @@ class Record(NamedTuple):
     """Approximate bytes of the file that were read so far; 0: not known."""
     date: object = None
     """The value of its date field (`FieldNames.date`), or the date of a WARC record."""
+    not_page: str | None = None
+    """What a record of a WARC file is that is no page (`WarcRecord.not_page`, "not_html")."""
 
 
 def format_of(name: str) -> Format | None:
@@ -115,33 +119,32 @@ def files_in(names: Sequence[str]) -> list[str]:
 
 
 def records_in(
-    name: str, stream: Stream | None, names: FieldNames, start: int = 0, number: int = 1
+    name: str,
+    kind: Format | None,
+    names: FieldNames,
+    start: int = 0,
+    number: int = 1,
+    *,
+    pages_only: bool = True,
 ) -> Iterator[Record]:
     """Yield the records of a file from a position on; the first line there has this number.
 
-    `stream` has the lines; None for other files.
+    `kind`: its format; None: the format of its name. `pages_only`: the records of a WARC file that
+    are no pages are not yielded.
 
     Raises:
         DedupError: the file does not have the format of its name, or a package is missing.
         OSError: the file cannot be read.
     """
-    if stream is not None:
-        stream.skip(start)
-        yield from _lines(stream, start, number, names)
-    elif format_of(name) == "parquet":
-        try:
-            opened = ParquetRows(Path(name))
-        except DamagedFileError as error:
-            yield Record(0, 0, 1, "", "error", f"cannot be read as Parquet: {error.__cause__}")
-            return
-        with opened as rows:
-            columns = rows.columns(names)
-            for row, passed, item in rows.items(columns, start):
-                url, page = url_in(item, names), page_in(item, names)
-                day = _date(item, names)
-                yield Record(row, row + 1, row + 1, url or "", page, passed=passed, date=day)
+    kind = kind or format_of(name) or "lines"
+    if kind == "lines":
+        yield from _lines(name, names, start, number)
+    elif kind == "parquet":
+        yield from _rows(name, names, start)
     else:
-        yield from _responses(name, start)
+        for record in _archived(name, start):
+            if record.not_page is None or not pages_only:
+                yield record
 
 
 def require_fields(files: Sequence[str], names: FieldNames) -> None:
@@ -150,20 +153,28 @@ def require_fields(files: Sequence[str], names: FieldNames) -> None:
     Otherwise pages would be judged without their URL, or a part of their text, and without warning.
 
     Raises:
-        ConfigError: a field does not occur in the first `_LINES_LOOKED_AT` objects.
+        ConfigError: a field does not occur in the first `_LINES_LOOKED_AT` objects, or a file is
+            an array.
         OSError: a file cannot be read.
     """
     missing = {*names.all} - {"html", "text"}
     there: dict[str, None] = {}
     left = _LINES_LOOKED_AT
     for name in files:
-        with Stream.open(Path(name)) as stream:
-            while missing and left and (line := stream.readline(LONGEST_LINE)):
+        with Stream(Path(name)) as stream:
+            for line in iter(partial(stream.readline, LONGEST_LINE), b""):
                 item = _object(line)
                 if not isinstance(item, str):
                     missing = {each for each in missing if not path_to(item, each)}
                     there |= dict.fromkeys(islice(names_in(item), _MOST_NAMES))
                     left -= 1
+                elif not there and _start(line) == b"[":
+                    raise ConfigError(
+                        f"{name} is an array of JSON, and a line for each page is wanted: "
+                        "jq -c '.[]' makes such lines"
+                    )
+                if not (missing and left):
+                    break
     if missing and there:
         raise ConfigError(
             f"none of the first {_LINES_LOOKED_AT - left:,} lines has a field "
@@ -172,8 +183,21 @@ def require_fields(files: Sequence[str], names: FieldNames) -> None:
         )
 
 
-def page_of(record: ArchivedPage) -> PageText | None:
-    """Return the text of a response's page; None: it is not a page but an image, a style, ..."""
+def _archived(name: str, start: int) -> Iterator[Record]:
+    from dedup_filter.scan.warc import read_warc  # which loads urllib3: 50 ms
+
+    for record in read_warc(Path(name), MAX_PAGE_LENGTH, start):
+        at, end, problem = record.start, record.end, record.problem
+        page = None if problem or record.not_page else _page_of(record)
+        if page is not None:
+            yield Record(at, end, at, record.url, page, passed=at, date=record.date)
+        else:
+            not_page = None if problem else record.not_page or "not_html"
+            yield Record(at, end, at, "", "error", problem, passed=at, not_page=not_page)
+
+
+def _page_of(record: "WarcRecord") -> PageText | None:
+    """Return the text of a page; None: it is not a page but an image, a style, ..."""
     kind = (record.content_type or "").strip().lower()
     if kind.startswith("text/plain"):
         return PageText(text=decode(record.body, kind))
@@ -182,47 +206,42 @@ def page_of(record: ArchivedPage) -> PageText | None:
     return PageText(html=record.body, content_type=record.content_type, link=record.link)
 
 
-def warc_reader() -> Callable[..., Iterator[WarcRecord]]:
-    """Return `read_warc`. DedupError: warcio, which it needs, is not installed."""
+def _rows(name: str, names: FieldNames, start: int) -> Iterator[Record]:
     try:
-        from dedup_filter.warc.warc_file import read_warc
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("warcio"):
-            raise
-        raise DedupError("WARC files need warcio: pip install 'dedup-filter[warc]'") from None
-    return read_warc
+        opened = ParquetRows(Path(name))
+    except DamagedFileError as error:
+        yield Record(0, 0, 1, "", "error", f"cannot be read as Parquet: {error.__cause__}")
+        return
+    with opened as rows:
+        for row, passed, item in rows.items(rows.columns(names), start):
+            url, page = url_in(item, names) or "", page_in(item, names)
+            yield Record(row, row + 1, row + 1, url, page, passed=passed, date=_date(item, names))
 
 
-def _responses(name: str, start: int) -> Iterator[Record]:
-    for record in warc_reader()(Path(name), MAX_PAGE_LENGTH, start):
-        if isinstance(record, Damage):
-            at = record.offset
-            yield Record(at, record.end, at, "", "error", record.problem, passed=at)
-        elif isinstance(record, ArchivedPage) and (page := page_of(record)) is not None:
-            at = record.start
-            yield Record(at, record.end, at, record.url, page, passed=at, date=record.date)
-
-
-def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterator[Record]:
-    is_reported = False
-    while line := stream.readline(LONGEST_LINE + 1):
-        end = start + len(line)
-        while not line.endswith(b"\n") and (rest := stream.readline(LONGEST_LINE)):
-            end += len(rest)
-            line = b"\n" if rest.endswith(b"\n") else b"?"
-        is_whole = end == start + len(line)
-        if not (is_whole and line.isspace()):
-            read = read_line(line, names) if is_whole else f"is longer than {LONGEST_LINE:,} bytes"
-            if isinstance(read, str):
-                if stream.damage and not line.endswith(b"\n"):
-                    read, is_reported = f"cannot be read to its end: {stream.damage}", True
-                yield Record(start, end, number, "", "error", read, stream.passed)
+def _lines(name: str, names: FieldNames, start: int, number: int) -> Iterator[Record]:
+    with Stream(Path(name)) as stream:
+        stream.seek(start)
+        while line := stream.readline(LONGEST_LINE + 1):
+            end = start + len(line)
+            while not line.endswith(b"\n") and (rest := stream.readline(LONGEST_LINE)):
+                end += len(rest)
+                line = b"\n" if rest.endswith(b"\n") else b"?"
+            read: tuple[str, PageText | Reason, object] | str
+            if end > start + len(line):
+                read = f"is longer than {LONGEST_LINE:,} bytes"
+            elif not line.isspace():
+                read = read_line(line, names)
             else:
+                read = ""
+            if isinstance(read, tuple):
                 url, page, day = read
                 yield Record(start, end, number, url, page, passed=stream.passed, date=day)
-        start, number = end, number + 1
-    if stream.damage and not is_reported:
-        yield Record(start, start, number, "", "error", f"cannot be read: {stream.damage}")
+            elif read:
+                yield Record(start, end, number, "", "error", read, stream.passed)
+            start, number = end, number + 1
+        if stream.damage:
+            problem = f"cannot be read from here on: {stream.damage}"
+            yield Record(start, start, number, "", "error", problem)
 
 
 def read_line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
@@ -233,10 +252,14 @@ def read_line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, o
     return url_in(item, names) or "", page_in(item, names), _date(item, names)
 
 
+def _start(line: bytes) -> bytes:
+    return line.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE)[:1]
+
+
 def _object(line: bytes) -> dict[str, Any] | str:
     """Return the JSON object of a line, or why the line is bad."""
     # Nothing else is parsed: a hundred thousand brackets would fill the stack.
-    if not line.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE).startswith(b"{"):
+    if _start(line) != b"{":
         return "is no object of JSON: one is wanted on each line"
     try:
         item: dict[str, Any] = json.loads(line)

@@ -21,14 +21,16 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from dedup_filter.model import REPEATS
-from dedup_filter.scan.inputs import Format, Record
+from dedup_filter.scan.inputs import Format
 from dedup_filter.scan.parquet import ParquetOutput, ParquetRows
 from dedup_filter.scan.streams import Stream, compressed_to
-from dedup_filter.scan.verdict_log import BAD, Entry
+from dedup_filter.scan.verdict_log import BAD, NOT_PAGE, Entry
+from dedup_filter.scan.work import Scan
 
 MARK = "dedup"
 _MOST_SHOWN = 10
+_CHUNK = 2**20
+_UNITS: dict[Format, str] = {"lines": "line", "parquet": "row", "warc": "byte"}
 
 
 class Summary(NamedTuple):
@@ -46,23 +48,17 @@ class Summary(NamedTuple):
     """Bad records."""
     first_bad: list[str]
     """Position and problem of the first bad records."""
-
-
-class Target(NamedTuple):
-    """An open file, and the name that it will have."""
-
-    name: str
-    file: BinaryIO
+    not_pages: Mapping[str, int] = {}
+    """Records of WARC files that are no pages, by what they are; they are kept."""
 
 
 class Wanted(NamedTuple):
     """Which pages are written, and where."""
 
-    kept: Target
-    dropped: Target | None
-    mark: bool = False
-    """Whether dropped pages are written to `kept`, too, and all pages with marks."""
-    repeats: Collection[str] = REPEATS
+    job: Scan
+    files: Sequence[BinaryIO]
+    """The open files of `Scan.outputs`."""
+    repeats: Collection[str]
     """The outcomes of pages that are dropped."""
 
 
@@ -75,115 +71,105 @@ def write_outputs(
         DedupError: an input cannot be read.
         OSError: an output cannot be written.
     """
-    outcomes, reasons, bad = Counter[str](), Counter[str](), list[str]()
+    outcomes, reasons, not_pages = Counter[str](), Counter[str](), Counter[str]()
+    first_bad: list[str] = []
     without_url = 0
 
     def counted() -> Iterator[Entry]:
         nonlocal without_url
         for entry in entries:
-            outcomes[entry.outcome] += 1
-            without_url += entry.outcome != BAD and not entry.url
-            if "reason" in entry.found:
-                reasons[entry.found["reason"]] += 1
-            if entry.outcome == BAD and len(bad) < _MOST_SHOWN:
-                bad.append(f"{where(kind, files[entry.file][0], entry)} {entry.found['problem']}")
+            outcome, reason = entry.outcome, entry.found.get("reason")
+            outcomes[outcome] += 1
+            if outcome == NOT_PAGE:
+                not_pages[str(reason)] += 1
+            elif outcome == BAD:
+                if len(first_bad) < _MOST_SHOWN:
+                    place = f"{files[entry.file][0]}, {_UNITS[kind]} {entry.number}"
+                    first_bad.append(f"{place}: {reason}")
+            else:
+                without_url += not entry.url
+                if reason is not None:
+                    reasons[reason] += 1
             yield entry
 
     with ExitStack() as opened:
-        writer: _Rows | _Bytes
-        if kind == "parquet":
-            writer = _Rows(wanted, opened)
-        else:
-            writer = _Bytes(wanted, opened, has_lines=kind == "lines")
+        writers: dict[Format, type[_Lines | _Rows]]
+        writers = {"lines": _Lines, "parquet": _Rows, "warc": _Records}
+        writer = writers[kind](wanted, opened)
         groups = groupby(counted(), lambda entry: entry.file)
-        group = next(groups, None)
-        for number, (name, path) in enumerate(files):
-            if group is None or group[0] != number:
+        number, group = next(groups, (len(files), iter(())))
+        for place, (name, path) in enumerate(files):
+            if place < number:  # it has neither pages nor bad records
                 writer.add(name, path, iter(()))
             else:
-                writer.add(name, path, group[1])
-                group = next(groups, None)
-    count = outcomes.pop(BAD, 0)
+                writer.add(name, path, group)
+                number, group = next(groups, (len(files), iter(())))
+    bad = outcomes.pop(BAD, 0)
+    del outcomes[NOT_PAGE]
     pages = outcomes.total()
-    dropped_pages = sum(outcomes[each] for each in wanted.repeats)
-    kept = pages - dropped_pages
-    return Summary(pages, kept, dict(outcomes), dict(reasons), without_url, count, bad)
+    kept = pages - sum(outcomes[each] for each in wanted.repeats)
+    counts = dict(outcomes), dict(reasons), without_url, bad, first_bad, dict(not_pages)
+    return Summary(pages, kept, *counts)
 
 
-def where(kind: Format, name: str, record: Record | Entry) -> str:
-    """Describe the position of a record."""
-    unit = {"lines": "line", "parquet": "row", "warc": "byte"}[kind]
-    return f"{name}, {unit} {record.number}:"
+class _Lines:
+    """Writes lines; a line without an end gets one."""
+
+    _are_compressed = True
+    """Whether pages without a mark are compressed as the output's name says."""
+
+    def __init__(self, wanted: Wanted, opened: ExitStack) -> None:
+        self._mark, self._repeats = wanted.job.mark, wanted.repeats
+        names = [path.name for path in wanted.job.outputs]
+        if not (self._are_compressed or self._mark):
+            names[0] = ""
+        made = [*map(compressed_to, wanted.files, names)]
+        for file, of_output in zip(made, wanted.files, strict=True):
+            if file is not of_output:
+                opened.callback(file.close)
+        self._kept, *self._dropped = made
+
+    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002
+        with Stream(path) as stream:
+            for entry in entries:
+                if entry.outcome == BAD:
+                    continue
+                stream.seek(entry.start)
+                line = stream.read(entry.end - entry.start)
+                if self._mark or entry.outcome in self._repeats:
+                    self.write_mark(entry, marked(line, entry.mark))
+                else:
+                    self._kept.write(line if line.endswith(b"\n") else line + b"\n")
+
+    def write_mark(self, entry: Entry, line: bytes) -> None:
+        """Write a page that is not written as it is."""
+        if self._mark:
+            self._kept.write(line)
+        for file in self._dropped if entry.outcome in self._repeats else ():
+            file.write(line)
 
 
-class _Bytes:
-    """Writes lines and WARC records."""
+class _Records(_Lines):
+    """Writes all of WARC files but bad records and dropped pages; or lines, with marks."""
 
-    def __init__(self, wanted: Wanted, opened: ExitStack, *, has_lines: bool) -> None:
-        self._has_lines, self._mark, self._repeats = has_lines, wanted.mark, wanted.repeats
-
-        def out(target: Target | None, *, is_raw: bool) -> "_Out":
-            if target is None:
-                return _Out(None)
-            made = target.file if is_raw else compressed_to(target.file, target.name)
-            if made is not target.file:
-                opened.callback(made.close)
-            return _Out(made)
-
-        self._kept = out(wanted.kept, is_raw=not (has_lines or wanted.mark))
-        self._dropped = out(wanted.dropped, is_raw=False)
+    _are_compressed = False
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
-        # Records of WARC files are copied in compressed form.
-        copies_rest = not (self._mark or self._has_lines)
-        with Stream.open(path, as_it_is=not self._has_lines) as stream:
-            place = 0
+        with path.open("rb") as file:
             for entry in entries:
-                start = max(place, entry.start)
-                for rest in stream.chunks(start - place):
-                    if copies_rest:
-                        self._kept.write(rest)
-                place = max(place, entry.end)
-                if entry.outcome == BAD:
-                    stream.skip(place - start)
-                else:
-                    self._put(name, entry, stream.read(place - start))
-            for rest in stream.chunks() if copies_rest else ():
-                self._kept.write(rest)
+                is_repeat = entry.outcome in self._repeats
+                if is_repeat or entry.outcome == BAD:
+                    self._copy(file, entry.start)
+                    file.seek(entry.end)
+                if is_repeat or (self._mark and entry.outcome not in (BAD, NOT_PAGE)):
+                    place = {"url": entry.url, "file": name, "start": entry.start, "end": entry.end}
+                    self.write_mark(entry, json.dumps({**place, MARK: entry.mark}).encode() + b"\n")
+            self._copy(file, path.stat().st_size)
 
-    def _put(self, name: str, entry: Entry, raw: bytes) -> None:
-        is_repeat = entry.outcome in self._repeats
-        write = self._kept.write_line if self._has_lines else self._kept.write
-        if not (self._mark or is_repeat):
-            write(raw)
-            return
-        if self._has_lines:
-            line = marked(raw, entry.mark)
-        else:
-            place = {"url": entry.url, "file": name, "start": entry.start, "end": entry.end}
-            line = json.dumps({**place, MARK: entry.mark}).encode() + b"\n"
-        if self._mark:
-            self._kept.write_line(line)
-        if is_repeat:
-            self._dropped.write_line(line)
-
-
-class _Out:
-    """An output in bytes; a line without an end gets one before the next line."""
-
-    def __init__(self, file: BinaryIO | None) -> None:
-        self._file = file
-        self._is_open = False
-
-    def write(self, raw: bytes) -> None:
-        if self._file is not None:
-            self._file.write(raw)
-
-    def write_line(self, line: bytes) -> None:
-        if self._is_open:
-            self.write(b"\n")
-        self.write(line)
-        self._is_open = not line.endswith(b"\n")
+    def _copy(self, file: BinaryIO, end: int) -> None:
+        """Copy the file from its position on."""
+        while not self._mark and (chunk := file.read(min(end - file.tell(), _CHUNK))):
+            self._kept.write(chunk)
 
 
 def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
@@ -196,12 +182,8 @@ def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
         item = json.loads(line)
         if not item or MARK in item or not body.endswith(b"}"):
             return json.dumps({**item, MARK: mark}).encode() + b"\n"
-    return b'%b, "%b": %b}%b' % (
-        body[:-1].rstrip(),
-        MARK.encode(),
-        json.dumps(mark).encode(),
-        line[len(body) :] or b"\n",
-    )
+    end = line[len(body) :].rstrip(b"\n") + b"\n"
+    return b'%b, "%b": %b}%b' % (body[:-1].rstrip(), MARK.encode(), json.dumps(mark).encode(), end)
 
 
 class _Rows:
@@ -211,27 +193,24 @@ class _Rows:
         self._wanted, self._opened = wanted, opened
         self._outputs: list[ParquetOutput] = []
 
-    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002 - as of `_Bytes`
+    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002
         first = list(islice(entries, 1))
         if first and first[0].outcome == BAD:  # the whole file is bad
             return
         entries = chain(first, entries)
+        mark, repeats = self._wanted.job.mark, self._wanted.repeats
         with ParquetRows(path) as rows:
             if not self._outputs:
-                self._open(rows)
+                for file, column in zip(
+                    self._wanted.files, [MARK if mark else None, MARK], strict=False
+                ):
+                    self._outputs.append(ParquetOutput(file, rows, column))
+                    self._opened.callback(self._outputs[-1].close)
             kept, *dropped = self._outputs
             for batch in rows.batches():
                 found = [*islice(entries, len(batch))]
                 marks = [each.mark for each in found]
-                repeats = [each.outcome in self._wanted.repeats for each in found]
-                kept.write(batch, marks, [self._wanted.mark or not each for each in repeats])
+                are_repeats = [each.outcome in repeats for each in found]
+                kept.write(batch, marks, [mark or not each for each in are_repeats])
                 for output in dropped:
-                    output.write(batch, marks, repeats)
-
-    def _open(self, rows: ParquetRows) -> None:
-        kept, dropped = self._wanted.kept, self._wanted.dropped
-        self._outputs = [ParquetOutput(kept.file, rows, MARK if self._wanted.mark else None)]
-        if dropped is not None:
-            self._outputs.append(ParquetOutput(dropped.file, rows, MARK))
-        for output in self._outputs:
-            self._opened.callback(output.close)
+                    output.write(batch, marks, are_repeats)

@@ -76,30 +76,27 @@ class ParquetRows:
 
     def items(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, int, Any]]:
         """Yield (number, bytes passed, row as a mapping) from a row on."""
-        count = self._file.metadata.num_rows
-        for row, batch in self._batches(_ROWS, start, columns):
-            for place, item in enumerate(batch.to_pylist(), row):
-                if place >= start:
-                    yield place, self._size * (place + 1) // count, item
+        row, count = 0, self._file.metadata.num_rows
+        for group in range(self._file.metadata.num_row_groups):
+            rows = self._file.metadata.row_group(group).num_rows
+            if row + rows <= start:
+                row += rows
+                continue
+            for batch in self.batches(_ROWS, [group], columns):
+                for item in batch.to_pylist():
+                    if row >= start:
+                        yield row, self._size * (row + 1) // count, item
+                    row += 1
 
-    def batches(self) -> Iterator[Any]:
-        """Yield all rows and columns, as record batches."""
-        for _, batch in self._batches(_ROWS_COPIED):
-            yield batch
-
-    def _batches(
-        self, rows: int, start: int = 0, columns: Sequence[str] | None = None
-    ) -> Iterator[tuple[int, Any]]:
-        """Yield batches with the numbers of their first rows, from the row group of a row on."""
-        row, metadata = 0, self._file.metadata
-        for group in range(metadata.num_row_groups):
-            end = row + metadata.row_group(group).num_rows
-            with _naming(self._path):
-                if end > start:
-                    for batch in self._file.iter_batches(rows, [group], columns):
-                        yield row, batch
-                        row += len(batch)
-            row = end
+    def batches(
+        self,
+        rows: int = _ROWS_COPIED,
+        groups: Sequence[int] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Iterator[Any]:
+        """Yield record batches of so many rows, of some row groups and columns; None: of all."""
+        with _naming(self._path):
+            yield from self._file.iter_batches(rows, groups, columns)
 
     def __enter__(self) -> "ParquetRows":
         return self

@@ -13,42 +13,34 @@ cut to a commit, too, which Parquet files do not allow.
 
 All state is in the folder of `work`.
 
-Memory: as the filter, and up to 16 pages for each worker.
+Memory: as the filter, and up to 16 pages for each worker; more if another copy than the first is
+kept (`best_copy`).
 """
 
-import io
 import json
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.model import REPEATS, Verdict
-from dedup_filter.scan.best_copy import Scanned, best_copies
-from dedup_filter.scan.inputs import (
-    PIPE,
-    Format,
-    Record,
-    format_of,
-    records_in,
-    require_fields,
-)
-from dedup_filter.scan.outputs import Summary, Target, Wanted, write_outputs
+from dedup_filter.scan.best_copy import BestCopies
+from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
+from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
-from dedup_filter.scan.streams import Spooled, Stream
-from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in, found_of
-from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl, part_of
-from dedup_filter.text.page_fields import FieldNames, PageText
+from dedup_filter.scan.streams import GZIP_MAGIC
+from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
+from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl
+from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.upkeep import index_at
-from dedup_filter.warc.gzip_member import GZIP_MAGIC
 from dedup_filter.wording import counted
 from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
@@ -59,11 +51,13 @@ class Progress(NamedTuple):
     passed: int
     """Bytes of the inputs that were read."""
     total: int
-    """Bytes of all inputs; 0: not known."""
+    """Bytes of all inputs."""
     records: int
     dropped: int
 
 
+Inputs = Sequence[tuple[str, Path]]
+"""Names of files, and where they are."""
 Watch = Callable[[Progress], None]
 Say = Callable[[str], None]
 
@@ -86,23 +80,18 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
     files = input_files(job, say)
     kind = _kind(job, files)
     with _naming_output(job), Work(job, files) as work:
-        if work.state != "judging":
-            say("Continuing an interrupted scan: all records are judged.")
+        inputs = [(name, work.path_of(name)) for name in files]
         if job.index is not None:  # the options of the index hold, unless others are given
             of_index = index_at(str(job.index)).filter_options()
             job = replace(job, options={**of_index, **job.options})
-        config = CrawlFilter.check_options(work.index, **job.options)
-        if work.state == "judging":
-            _judge(job, files, kind, work, watch, say)
-            work.save("judged")
-        if work.state == "judged":
-            work.require_same_inputs()
-            repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
-            inputs = [(name, work.spool if name == PIPE else Path(name)) for name in files]
-            scanned = Scanned(kind, inputs, job.names, work.log, work.index, config.min_similarity)
-            with best_copies(scanned, job.keep, work.copies) as log:
-                work.written(_write(job, scanned._replace(log=log), work, repeats))
-        return work.finish()
+        if not work.is_judged:
+            _judge(job, inputs, kind, work, watch, say)
+        else:
+            say("Continuing an interrupted scan: all records are judged.")
+        work.require_same_inputs()
+        summary = _write(job, inputs, kind, work)
+        work.finish()
+    return summary
 
 
 @contextmanager
@@ -128,8 +117,6 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
         require_alike([Path(name) for name in files], job.names)
-    elif kind == "lines" and PIPE not in files:
-        require_fields(files, job.names)
     of_marks: Format = "lines" if kind == "warc" else kind
     _require_ending(job.output, of_marks if job.mark else kind)
     _require_ending(job.duplicates, of_marks)
@@ -152,46 +139,46 @@ def _require_ending(path: Path | None, wanted: Format) -> None:
 
 def _is_gzip(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(2) == GZIP_MAGIC[:2]
+        return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
 
 
-def _judge(
-    job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Watch, say: Say
-) -> None:
+def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, say: Say) -> None:
     """Judge all pages, from the bookmark of the index on."""
+    if kind == "lines":
+        require_fields([str(path) for _, path in inputs], job.names)
+    before = [0, *accumulate(path.stat().st_size for _, path in inputs)]
     is_over = False
+    dropped = 0
 
     def bookmark() -> str:
         if is_over:
             raise StoreError("the scan broke off")
-        return json.dumps(at._replace(log=log.flush()))
+        log.flush()
+        return json.dumps(at._replace(log=log.tell()))
 
     judged, at = _opened(job, work)
-    log = VerdictLog(work.log)
     try:
-        log.cut(at.log)
-        if at.log:
-            done = counted(sum(1 for _ in entries_in(work.log)), "record")
-            say(f"Continuing an interrupted scan: {done} judged already.")
-        judged.keep_bookmark(bookmark)
-        records = _records(files, kind, work, job.names, at)
-        meter = _Meter(files, watch)
-        for file, record, verdict in _verdicts(judged, records, files):
-            found = {"problem": record.problem} if record.problem else found_of(verdict)
-            log.add(Entry(file, record.start, record.end, record.number, record.url, found))
-            at = _Bookmark(work.crawl, 0, file, record.end, record.number + 1)
-            meter.count(file, record, verdict)
+        with work.log.open("ab") as log:
+            log.seek(log.truncate(at.log))
+            if at.log:
+                done = counted(sum(1 for _ in entries_in(work.log)), "record")
+                say(f"Continuing an interrupted scan: {done} judged already.")
+            judged.keep_bookmark(bookmark)
+            records = _records(job, inputs, kind, at)
+            for count, (file, record, verdict) in enumerate(_verdicts(judged, records, inputs), 1):
+                place = file, record.start, record.end, record.number, record.url
+                log.write(Entry(*place, found_of(record, verdict)).line)
+                at = _Bookmark(work.crawl, 0, file, record.end, record.number + 1)
+                dropped += verdict.is_duplicate
+                watch(Progress(before[file] + record.passed, before[-1], count, dropped))
+            judged.close()
     except BaseException:
         # It may have come between a verdict and its entry: uncommitted pages are judged again.
         is_over = True
         with suppress(DedupError, OSError):
             judged.close()
         raise
-    else:
-        judged.close()
-        log.flush()
-    finally:
-        log.close()
+    work.save(is_judged=True)
 
 
 def _opened(job: Scan, work: Work) -> "tuple[CrawlFilter, _Bookmark]":
@@ -201,12 +188,12 @@ def _opened(job: Scan, work: Work) -> "tuple[CrawlFilter, _Bookmark]":
         judged = CrawlFilter.open(work.index, crawl=work.crawl, **options)
         at = _Bookmark.read(judged.bookmark, work.crawl)
         if at is not None or not work.has_log:
-            return judged, at or _Bookmark(work.crawl, 0, 0, 0, 1)
+            return judged, at or _Bookmark(work.crawl)
         # Nothing was committed, or another scan has used the index since and left its bookmark.
         # Begin again as a new crawl, so that pages recorded before are not taken for copies.
         judged.close()
         work.log.unlink()
-        work.save("judging", crawl=new_crawl())
+        work.save(crawl=new_crawl())
 
 
 def _workers(processes: int | str) -> int:
@@ -219,12 +206,12 @@ class _Bookmark(NamedTuple):
     """The position of a scan."""
 
     crawl: str
-    log: int
+    log: int = 0
     """Length of the log in bytes."""
-    file: int
-    end: int
+    file: int = 0
+    end: int = 0
     """The end of the last record in the file."""
-    number: int
+    number: int = 1
     """The number of the next line."""
 
     @classmethod
@@ -235,39 +222,17 @@ class _Bookmark(NamedTuple):
 
 
 def _records(
-    files: Sequence[str], kind: Format, work: Work, names: FieldNames, at: _Bookmark
+    job: Scan, inputs: Inputs, kind: Format, at: _Bookmark
 ) -> Iterator[tuple[int, Record]]:
-    for file in range(at.file, len(files)):
-        name = files[file]
+    """Yield the records from a bookmark on, each with the number of its file."""
+    for file, (_, path) in enumerate(inputs[at.file :], at.file):
         start, number = (at.end, at.number) if file == at.file else (0, 1)
-        with _stream(name, kind, work) as stream:
-            for record in records_in(name, stream, names, start, number):
-                if kind == "warc" and record.end == record.start and not record.problem:
-                    raise DedupError(
-                        f"{name} is compressed as a whole, so single records cannot be copied: "
-                        "compress each record by itself, with `warcio recompress`"
-                    )
-                yield file, record
-
-
-@contextmanager
-def _stream(name: str, kind: Format, work: Work) -> Iterator[Stream | None]:
-    """Open the stream of lines; None for other formats."""
-    if kind != "lines":
-        yield None
-    elif name == PIPE:
-        with (
-            Spooled(cast("io.BufferedReader", sys.stdin.buffer), work.spool) as spooled,
-            Stream(io.BufferedReader(spooled)) as stream,
-        ):
-            yield stream
-    else:
-        with Stream.open(Path(name)) as stream:
-            yield stream
+        for record in records_in(str(path), kind, job.names, start, number, pages_only=False):
+            yield file, record
 
 
 def _verdicts(
-    judged: CrawlFilter, records: Iterator[tuple[int, Record]], files: Sequence[str]
+    judged: CrawlFilter, records: Iterator[tuple[int, Record]], inputs: Inputs
 ) -> Iterator[tuple[int, Record, Verdict]]:
     """Judge records in order."""
     ahead: deque[tuple[int, Record]] = deque()
@@ -277,54 +242,37 @@ def _verdicts(
             ahead.append((file, record))
             url: str | Place = record.url
             if not url:
-                url = Place.without_url(f"{files[file]}:{record.number}")
-            page = record.page
-            if isinstance(page, PageText):
-                yield {"url": url, **page._asdict()}
+                url = Place.without_url(f"{inputs[file][0]}:{record.number}")
+            if isinstance(record.page, PageText):
+                yield {"url": url, **record.page._asdict()}
             else:  # it is not judged, but keeps its place among the others
                 yield {"url": url, "text": ""}
 
     for verdict in judged.see_many(pages()):
         file, record = ahead.popleft()
-        if isinstance(record.page, PageText):
-            yield file, record, verdict
-        else:
-            yield file, record, verdict.as_unjudged(record.page)
+        page = record.page
+        yield file, record, verdict if isinstance(page, PageText) else verdict.as_unjudged(page)
 
 
-class _Meter:
-    """Counts judged pages and reports the progress."""
-
-    def __init__(self, files: Sequence[str], watch: Watch) -> None:
-        sizes = [0 if name == PIPE else Path(name).stat().st_size for name in files]
-        self._before = [0, *accumulate(sizes)]
-        self._total = 0 if PIPE in files else sum(sizes)
-        self._watch = watch
-        self._records = self._dropped = 0
-
-    def count(self, file: int, record: Record, verdict: Verdict) -> None:
-        """Count a page."""
-        self._records += 1
-        self._dropped += verdict.is_duplicate
-        passed = self._before[file] + record.passed
-        self._watch(Progress(passed, self._total, self._records, self._dropped))
-
-
-def _write(job: Scan, scanned: Scanned, work: Work, repeats: Sequence[str]) -> Summary:
+def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
     """Write the outputs under temporary names."""
+    config = CrawlFilter.check_options(work.index, **job.options)
+    repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
     with ExitStack() as opened:
-        targets = [
-            Target(path.name, opened.enter_context(part_of(path).open("wb")))
-            for path in work.outputs
-        ]
-        dropped = targets[1] if job.duplicates else None
-        wanted = Wanted(targets[0], dropped, job.mark, repeats)
-        summary = write_outputs(scanned.kind, scanned.inputs, entries_in(scanned.log), wanted)
-        for target in targets:
-            target.file.flush()
-            os.fsync(target.file.fileno())
+        entries = entries_in(work.log)
+        if job.keep != "first":
+            index = opened.enter_context(PageReader.open_to_read(work.index))
+            needs_dates = job.keep == "newest" and job.names.date is not None and kind != "warc"
+            least = config.min_similarity
+            best = BestCopies(work.log, index, job.keep, least, needs_dates=needs_dates)
+            entries = best.entries()
+        parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
+        summary = write_outputs(kind, inputs, entries, Wanted(job, parts, repeats))
+        for part in parts:
+            part.flush()
+            os.fsync(part.fileno())
     without = sum(summary.reasons.get(reason, 0) for reason in ("no_field", "wrong_type"))
-    if scanned.kind != "warc" and without == summary.pages and (summary.pages or summary.bad):
+    if kind != "warc" and without == summary.pages and (summary.pages or summary.bad):
         looked = ", ".join(filter(None, (job.names.html, *job.names.text)))
         raise NoPagesError(
             f"no page is in {', '.join(job.inputs)} (looked for: {looked}); say where with "

@@ -1,21 +1,24 @@
 """The verdict of a scan on each record of its inputs, in their order: a file of JSON lines.
 
     [0, 1024, 4096, 3, "https://example.com/a", {"outcome": "new", "cluster": 3, ...}]
-    [0, 4096, 4100, 4, "", {"problem": "is no object of JSON"}]
+    [0, 4096, 4100, 4, "", {"outcome": "bad", "reason": "is no object of JSON"}]
 
-File, start, end, number and URL of the record (`inputs`), and the verdict or the problem of a bad
-record; null values are left out. The outputs depend only on this log and the inputs.
+File, start, end, number and URL of the record (`inputs`), and the verdict, or why the record has no
+page; null values are left out. The outputs depend only on this log, the index and the inputs.
 """
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
-from dedup_filter.model import Verdict
+from dedup_filter.model import REPEATS, Verdict
+from dedup_filter.scan.dates import seconds_of
+from dedup_filter.scan.inputs import Record
+from dedup_filter.text.page_url import url_key
 
-BAD = "bad"
-"""The outcome of a bad record."""
+BAD, NOT_PAGE = "bad", "not_page"
+"""The outcomes of records without a page."""
 _MARK = dict.fromkeys(Verdict("new").as_json())
 
 
@@ -29,54 +32,49 @@ class Entry(NamedTuple):
     number: int
     url: str
     found: dict[str, Any]
-    """The result of `found_of`, or {"problem": ...}."""
+    """The result of `found_of`."""
 
     @property
     def outcome(self) -> str:
-        """Outcome of the verdict, or `BAD`."""
-        outcome: str = self.found.get("outcome", BAD)
+        """Outcome of the verdict, `BAD` or `NOT_PAGE`."""
+        outcome: str = self.found["outcome"]
         return outcome
+
+    @property
+    def line(self) -> bytes:
+        """The line of the log."""
+        *place, found = self
+        values = {name: value for name, value in found.items() if value is not None}
+        return json.dumps([*place, values], separators=(",", ":")).encode() + b"\n"
 
     @property
     def mark(self) -> dict[str, Any]:
         """The mark that is written with the page: the fields of `Verdict.as_json`."""
         return {name: self.found.get(name) for name in _MARK}
 
+    @property
+    def kept_page(self) -> int | None:
+        """The number of the page that this page repeats; its own number if it was kept.
 
-def found_of(verdict: Verdict) -> dict[str, Any]:
-    """Return the verdict on a page, with the values by which its copies are scored."""
-    return {**verdict.as_json(), "page": verdict.page, "words": verdict.words}
+        None: a bad record, or a page that an earlier scan has kept.
+        """
+        if self.outcome in REPEATS:
+            return int(self.found["cluster"])
+        return self.found.get("page") if self.outcome in ("new", "unjudged") else None
 
 
-class VerdictLog:
-    """The log at a path, which is appended to.
+def found_of(record: Record, verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict on a page, and the values by which its copies are scored.
 
-    Raises:
-        OSError: by all methods, if the log cannot be read or written.
+    They are `page` (its number), `words`, `named` (the key of its canonical URL) and `date` (Unix
+    seconds).
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file: BinaryIO = path.open("ab")
-
-    def add(self, entry: Entry) -> None:
-        """Write an entry; only `flush` makes it outlive this process."""
-        *place, found = entry
-        values = {name: value for name, value in found.items() if value is not None}
-        self._file.write(json.dumps([*place, values], separators=(",", ":")).encode() + b"\n")
-
-    def flush(self) -> int:
-        """Pass all entries to the operating system; return the length of the log in bytes."""
-        self._file.flush()
-        return self._file.tell()
-
-    def cut(self, length: int) -> None:
-        """Cut the log to a length in bytes."""
-        self._file.truncate(length)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+    if record.problem or record.not_page:
+        outcome = BAD if record.problem else NOT_PAGE
+        return {"outcome": outcome, "reason": record.problem or record.not_page}
+    named = None if verdict.canonical is None else url_key(verdict.canonical)
+    scored = {"page": verdict.page, "words": verdict.words, "named": named}
+    return {**verdict.as_json(), **scored, "date": seconds_of(record.date)}
 
 
 def entries_in(path: Path) -> Iterator[Entry]:

@@ -1,19 +1,19 @@
 """The state of a scan: a folder beside its output, OUTPUT.scan, removed at the end.
 
-    scan.json       the inputs and options of the scan, and its state
+    scan.json       the inputs and options of the scan, and how far it is
     index           unless an index is named, which stays
     verdicts.jsonl  the verdict on each record (`verdict_log`)
     input           a copy of standard input
-    copies          the best copy of each page, while outputs are written
+    part0, part1    the outputs until they are whole
     lock            held by the process that scans
 
-Outputs are written under names that end in .part. A folder with other contents is not a scan's and
-is left alone. scan.json is removed last: if the process is killed while it empties the folder, the
-rest is still recognized as a scan's.
+A folder with other contents is not a scan's and is left alone. scan.json is removed last: if the
+process is killed while it empties the folder, the rest is still recognized as a scan's.
 """
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,17 +21,18 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+import xxhash
 from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, DedupError, StoreBusy
 from dedup_filter.scan.best_copy import Policy
 from dedup_filter.scan.inputs import PIPE, files_in
-from dedup_filter.scan.outputs import Summary
 from dedup_filter.text.page_fields import FieldNames
-from dedup_filter.upkeep.whole_file import require_free, require_place
+from dedup_filter.upkeep.whole_file import require_free, require_place, whole_file
 
-_OURS = ("index", "input", "lock", "scan.new", "verdicts.jsonl")
+_OURS = ("input.new", "lock", "scan.new")
 """Names that may be in the folder before scan.json is."""
+_CHUNK = 2**20
 
 
 @dataclass(frozen=True)
@@ -72,26 +73,25 @@ class NoPagesError(DedupError):
 
 
 class Work:
-    """The folder of a scan's state."""
+    """The folder of a scan's state; it is this process's while the context is open.
+
+    Raises:
+        ConfigError: on opening: an output cannot be written or exists, the folder is not a scan's,
+            or belongs to another interrupted scan.
+        StoreBusy: on opening: another process is scanning to the output.
+    """
 
     def __init__(self, job: Scan, files: Sequence[str]) -> None:
-        self.outputs, self.folder = job.outputs, job.folder
-        _require_outputs(self.outputs, files)
+        self.folder = job.folder
         self.index = job.index or self.folder / "index"
         self.log = self.folder / "verdicts.jsonl"
-        self.spool = self.folder / "input"
-        self.copies = self.folder / "copies"
+        self._input = self.folder / "input"
+        self._note = self.folder / "scan.json"
         self._lock = FileLock(self.folder / "lock", timeout=0, thread_local=False)
-        self._state_file = self.folder / "scan.json"
-        self._job = job
-        self._files = files
+        self._job, self._files = job, files
         self._saved: dict[str, Any] = {}
-
-    @property
-    def state(self) -> str:
-        """The next step: "judging", "judged" (writing), "written" (naming the outputs)."""
-        state: str = self._saved.get("state", "")
-        return state
+        self._pipe: list[Any] = []
+        """What describes the standard input of this process."""
 
     @property
     def crawl(self) -> str:
@@ -100,41 +100,59 @@ class Work:
         return name
 
     @property
+    def is_judged(self) -> bool:
+        """Whether all pages are judged."""
+        return "is_judged" in self._saved
+
+    @property
     def has_log(self) -> bool:
         """Whether anything was judged."""
         return self.log.exists() and self.log.stat().st_size > 0
 
-    def save(self, state: str, **values: Any) -> None:
-        """Save the state of the scan, and further values."""
-        self._saved |= {"state": state, **values}
-        fresh = self._state_file.with_suffix(".new")
+    def path_of(self, name: str) -> Path:
+        """Return where an input is."""
+        return self._input if name == PIPE else Path(name)
+
+    def part_of(self, output: Path) -> Path:
+        """Return where an output is until it is whole."""
+        return self.folder / f"part{self._job.outputs.index(output)}"
+
+    def save(self, **values: Any) -> None:
+        """Save values about the scan."""
+        self._saved |= values
+        fresh = self._note.with_suffix(".new")
         fresh.write_text(json.dumps(self._saved), "utf-8")
-        fresh.replace(self._state_file)
+        fresh.replace(self._note)
 
     def require_same_inputs(self) -> None:
         """Raise DedupError if an input has changed since it was judged."""
         if self._described() != self._saved["scan"]:
             raise DedupError("an input has changed while it was scanned: give --force to scan anew")
 
-    def finish(self) -> Summary:
-        """Give the outputs their names, and remove the folder."""
-        for path in self.outputs[::-1]:
-            if part_of(path).exists():
-                part_of(path).replace(path)
-        summary = Summary(*self._saved["summary"])
-        self._remove_parts()
-        self._empty()
-        return summary
+    def finish(self) -> None:
+        """Move the outputs to their places, and remove the folder."""
+        self.save(outputs=[str(path.absolute()) for path in self._job.outputs])
+        for path in self._job.outputs[::-1]:
+            part = self.part_of(path)
+            if path.parent.stat().st_dev == part.stat().st_dev:
+                part.replace(path)
+            else:  # another file system
+                with whole_file(path) as copy, part.open("rb") as content:
+                    shutil.copyfileobj(content, copy)
+        self.save(is_over=True)
+        self._forget()
 
     def __enter__(self) -> "Work":
         """Continue the scan in the folder, or begin a new one."""
+        output = self._job.output
+        _require_outputs(self._job.outputs, self._files)
         try:
             self.folder.mkdir(exist_ok=True)
             self._lock.acquire()
         except Timeout:
-            raise StoreBusy(f"another process is scanning to {self.outputs[0]}") from None
+            raise StoreBusy(f"another process is scanning to {output}") from None
         except OSError as error:
-            raise ConfigError(f"{self.outputs[0]} cannot be written: {error.strerror}") from None
+            raise ConfigError(f"{output} cannot be written: {error.strerror}") from None
         try:
             self._begin()
         except BaseException:
@@ -144,98 +162,80 @@ class Work:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         """Remove the folder if there is nothing to continue."""
-        is_begun = self.state != "judging" or self.has_log
+        is_begun = self.is_judged or self.has_log
         if error is not None and (not is_begun or isinstance(error, NoPagesError)):
-            self._remove_parts()
-            self._empty()
+            self._forget()
         self._leave()
 
     def _begin(self) -> None:
-        scan, force = self._described(), self._job.force
-        if self._state_file.exists():
-            self._saved = json.loads(self._state_file.read_text("utf-8"))
-            before = self._saved["scan"]
-            differ = [name for name, value in scan.items() if value != before.get(name)]
-            if differ and not force:
-                raise ConfigError(
-                    f"{self.folder} belongs to another interrupted scan, with other "
-                    f"{' and '.join(differ)}. Give its command again to continue it, or --force "
-                    "to forget it"
-                )
-            if differ:
-                self._remove_parts()
-                self._empty()
+        if self._note.exists():
+            self._saved = json.loads(self._note.read_text("utf-8"))
         elif others := [each.name for each in self.folder.iterdir() if each.name not in _OURS]:
             raise ConfigError(f"{self.folder} is needed for the scan, but holds {others[0]!r}")
-        if self.state != "written" or self._saved["outputs"] != self._outputs():
-            self._require_free(scan)
+        if "is_over" in self._saved:
+            self._forget()
+        for path in self._job.outputs:
+            is_ours = str(path.absolute()) in self._saved.get("outputs", ())
+            if not (is_ours or self._job.force):
+                require_free(path)
+        self._read_pipe()
+        scan, before = self._described(), self._saved.get("scan", {})
+        differ = [name for name, value in scan.items() if before and value != before.get(name)]
+        if differ and not self._job.force:
+            raise ConfigError(
+                f"{self.folder} belongs to another interrupted scan, with other "
+                f"{' and '.join(differ)}. Give its command again to continue it, or --force to "
+                "forget it"
+            )
+        if differ:
+            self._forget()
+        if self._pipe:
+            self._input.with_suffix(".new").replace(self._input)
+        self.save(scan=scan, crawl=self._saved.get("crawl", new_crawl()))
 
-    def _require_free(self, scan: Mapping[str, Any]) -> None:
-        """Require that outputs do not exist; save their names, and make their .part files."""
-        is_new = not self.state
-        for path in self.outputs if not self._job.force else ():
-            require_free(path)
-            if is_new:  # else it may be of this scan
-                require_free(part_of(path))
-        # The same scan may have been begun with other outputs.
-        parts = {str(part_of(path).absolute()) for path in self.outputs}
-        parts.update(self._saved.get("parts", ()))
-        if is_new:
-            self._saved |= {"scan": scan, "crawl": new_crawl()}
-        state = "judged" if self.state == "written" else self.state or "judging"
-        self.save(state, parts=sorted(parts))
-        try:
-            for path in self.outputs:
-                part_of(path).open("ab").close()
-        except OSError as error:
-            self._remove_parts()
-            if is_new:
-                self._empty()
-            raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
-
-    def written(self, summary: Summary) -> None:
-        """Save that the outputs are written, and need only be renamed."""
-        self.save("written", summary=summary, outputs=self._outputs())
-
-    def _outputs(self) -> list[Any]:
-        job, paths = self._job, [str(path.absolute()) for path in self.outputs]
-        return [*paths, job.mark, job.keep, job.names.date]
+    def _read_pipe(self) -> None:
+        """Copy standard input to the folder, if it is an input."""
+        if PIPE in self._files:
+            content = xxhash.xxh3_128()
+            with self._input.with_suffix(".new").open("wb") as copy:
+                while block := sys.stdin.buffer.read(_CHUNK):
+                    content.update(block)
+                    copy.write(block)
+                self._pipe = [PIPE, copy.tell(), content.hexdigest()]
 
     def _described(self) -> dict[str, Any]:
         """Return all that the verdicts depend on, as plain JSON."""
-        job, inputs = self._job, []
-        for name in self._files:
-            found = None if name == PIPE else Path(name).stat()
-            inputs.append([name, found and found.st_size, found and found.st_mtime_ns])
-        options = {name: value for name, value in sorted(job.options.items()) if name != "workers"}
+        job, names = self._job, self._job.names
         return {
-            "format": 1,
-            "inputs": inputs,
-            "fields": [job.names.html, [*job.names.text], job.names.url, job.names.title],
-            "options": options,
+            "inputs": [self._pipe if name == PIPE else _described(name) for name in self._files],
+            "fields": [names.html, [*names.text], names.url, names.title, names.date],
+            "options": {name: job.options[name] for name in sorted({*job.options} - {"workers"})},
             "index": None if job.index is None else str(job.index.absolute()),
         }
 
-    def _remove_parts(self) -> None:
-        for path in map(Path, self._saved.get("parts", ())):
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-
-    def _empty(self) -> None:
+    def _forget(self) -> None:
         """Remove the contents of the folder, scan.json last."""
-        for folder in (self.folder / "index", self.copies):
-            shutil.rmtree(folder, ignore_errors=True)
-        for path in (self.log, self.spool, self._state_file):
-            path.unlink(missing_ok=True)
         self._saved = {}
+        for path in self.folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name not in ("lock", "input.new", self._note.name):
+                path.unlink()
+        self._note.unlink(missing_ok=True)
 
     def _leave(self) -> None:
         """Release the lock of the folder, and remove the folder if it is empty."""
+        self._input.with_suffix(".new").unlink(missing_ok=True)
         self._lock.release()
-        if not self._state_file.exists():
+        if not self._note.exists():
             with suppress(OSError):  # another process uses it, or it is not ours
                 (self.folder / "lock").unlink(missing_ok=True)
                 self.folder.rmdir()
+
+
+def _described(name: str) -> list[Any]:
+    found = Path(name).stat()
+    return [name, found.st_size, found.st_mtime_ns]
 
 
 def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
@@ -272,11 +272,6 @@ def input_files(job: Scan, say: Callable[[str], None] = lambda _: None) -> list[
     if not files:
         raise ConfigError(f"no file in {', '.join(job.inputs)} but what this scan writes")
     return files
-
-
-def part_of(path: Path) -> Path:
-    """Return the temporary name of an output until it is whole."""
-    return path.with_name(f"{path.name}.part")
 
 
 def new_crawl() -> str:

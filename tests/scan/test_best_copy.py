@@ -2,23 +2,20 @@
 
 import gzip
 import json
-import os
 import re
-import signal
 from datetime import date, datetime, timezone
 
 import pytest
-from command_line import refused, run
+from command_line import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_feed import PARAGRAPHS, article, write_jsonl
-from killed_scan import scan_and_be_killed
 from warc_samples import response
 
-from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import DedupError
-from dedup_filter.scan import best_copy
-from dedup_filter.scan.best_copy import POLICIES, seconds_of
+from dedup_filter.scan.best_copy import POLICIES
+from dedup_filter.scan.dates import seconds_of
 from dedup_filter.scan.scan import scan
 from dedup_filter.scan.work import Scan
 from dedup_filter.text.page_fields import FieldNames
@@ -248,72 +245,16 @@ def test_dates_and_headers_of_warc_records(tmp_path):
         assert gzip.decompress(output.read_bytes()) == records[best]
 
 
-def test_dates_in_a_column(tmp_path):
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    days = [datetime(2026, 1, day, tzinfo=timezone.utc) for day in (1, 2, 5, 4, 3, 1, 1, 1)]
-    rows = [{**item, "day": day} for item, day in zip(ITEMS, days, strict=True)]
-    parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "feed.parquet")
-    args = ("scan", str(tmp_path / "feed.parquet"), "--keep", "newest", "-o")
-    output = str(tmp_path / "unique.parquet")
-    assert "'week'" in refused(*args, output, "--date-field", "week")
-    assert run(*args, output, "--date-field", "day")[0] == 0
-    urls = parquet.read_table(output)["url"].to_pylist()
-    assert urls == [ITEMS[number]["url"] for number in (1, 2, 4)]
-
-
-def test_a_date_field_that_no_copy_has_is_told_and_nothing_is_judged_again(tmp_path, monkeypatch):
-    wrong = FieldNames("html", ("text",), "url", "text")
-    with pytest.raises(DedupError, match="no page that has copies has a date in 'text'"):
+def test_a_date_field_without_dates_is_refused(tmp_path):
+    wrong = FieldNames("html", ("text",), "url", "html")
+    with pytest.raises(DedupError, match="no page that has copies has a date"):
         scanned(tmp_path, ITEMS, "newest", wrong)
     assert not (tmp_path / "newest.jsonl").exists()
-    monkeypatch.setattr(NearDuplicateFilter, "open", None)
-    kept, _ = scanned(tmp_path, ITEMS, "newest", FieldNames("html", ("text",), "url", "day"))
-    assert BEST["newest"] in [item["url"] for item in kept]
 
 
 def test_without_a_date_field_the_last_is_the_newest(tmp_path):
     kept, _ = scanned(tmp_path, ITEMS, "newest")
     assert [item["url"] for item in kept] == [ITEMS[n]["url"] for n in (1, 4, 7)]
-
-
-@pytest.mark.parametrize("arguments", [("--date-field", "day"), ("--keep", "best")])
-def test_what_cannot_be_meant_is_refused(tmp_path, arguments):
-    feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS)
-    code, out, err = run("scan", feed, "-o", str(tmp_path / "out.jsonl"), *arguments)
-    assert (code, out) == (2, "")
-    assert arguments[0] in err
-
-
-@pytest.mark.parametrize("killed_in", ["canonical_links_of", "_repeat", "shared"])
-def test_a_scan_that_is_killed_while_it_chooses_goes_on(tmp_path, killed_in):
-    wanted = scanned(tmp_path, ITEMS, "canonical")
-    child = os.fork()
-    if not child:
-        setattr(best_copy, killed_in, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-        scanned(tmp_path, ITEMS, "canonical")
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    assert (tmp_path / "canonical.jsonl.scan" / "copies").exists()
-    assert not (tmp_path / "canonical.jsonl").exists()
-    with pytest.raises(ConfigError, match="interrupted"):
-        scanned(tmp_path, ITEMS, "canonical", options={"max_distance": 3})
-    assert scanned(tmp_path, ITEMS, "canonical") == wanted
-
-
-def test_a_scan_that_is_killed_at_any_step_of_writing_goes_on(tmp_path):
-    wanted = scanned(tmp_path, ITEMS, "longest")
-    output, duplicates = tmp_path / "longest.jsonl", tmp_path / "longest-duplicates.jsonl"
-    inputs, options = [str(tmp_path / "feed.jsonl")], {"workers": 0}
-    job = Scan(inputs, output, duplicates, keep="longest", names=FIELDS, options=options)
-    steps = [25]
-    while scan_and_be_killed(job, steps[-1]):
-        steps.append(steps[-1] + 11)
-    assert len(steps) > 3
-    assert [
-        [*map(json.loads, each.read_bytes().splitlines())] for each in (output, duplicates)
-    ] == [*wanted]
-    assert not output.with_name("longest.jsonl.scan").exists()
 
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc).timestamp()

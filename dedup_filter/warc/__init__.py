@@ -1,1 +1,0 @@
-"""Layer "warc": the file of an archived crawl -> its pages; needs warcio."""
