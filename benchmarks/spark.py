@@ -3,8 +3,8 @@
     python benchmarks/spark.py --fingerprints 300000
     python benchmarks/spark.py --sets FOLDER [--names shelled-en,ota] [--pages 500]
 
-The first compares all pairs within k bits of random fingerprints, a tenth of which have a near one
-planted, with the pairs of `hamming.near_pairs`. The second scores the verdicts on labelled sets
+The first compares all pairs of random fingerprints within k bits, a tenth with a near one planted,
+with the pairs of `hamming.near_pairs`. The second scores the verdicts on labelled sets
 (`labelled_sets`) and the filter's verdicts, and counts the pages whose verdicts differ.
 """
 

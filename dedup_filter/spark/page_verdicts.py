@@ -87,8 +87,9 @@ def verdicts(
     with small_batches(pages.sparkSession):
         packed = _in_order(mapped(given, partial(read, config=config), READ), numbered, order)
         # Pages of no host have no frame, and may be judged anywhere.
-        spread = F.pmod(F.xxhash64("page"), F.lit(_partitions(pages))).cast("string")
-        group = F.when(F.col("host") == "", F.concat(F.lit("#"), spread)).otherwise(F.col("host"))
+        tasks = int(pages.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+        anywhere = F.concat(F.lit("#"), F.pmod(F.xxhash64("page"), F.lit(tasks)).cast("string"))
+        group = F.when(F.col("host") == "", anywhere).otherwise(F.col("host"))
         of_hosts = packed.withColumn("group", group).repartition("group")
         rows = of_hosts.sortWithinPartitions("group", "page")
         found = mapped(rows, partial(judged, config=config), JUDGED)
@@ -153,10 +154,6 @@ def _in_order(read: DataFrame, numbered: DataFrame, order: str | Sequence[str] |
     keys = numbered.select("row", *(F.col(f"`{name}`") for name in by)).sort(*by, "row")
     numbers = cut(keys.select("row", (F.monotonically_increasing_id() + 1).alias("page")))
     return read.join(numbers, "row")
-
-
-def _partitions(frame: DataFrame) -> int:
-    return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def _decided(found: DataFrame, config: FilterConfig) -> DataFrame:

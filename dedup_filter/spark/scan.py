@@ -12,6 +12,7 @@ Paths are Spark's: on a file system that all executors see, or URLs (s3a://, hdf
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -64,7 +65,9 @@ def scan_on(spark: SparkSession, job: Scan) -> Summary:
     kinds = {format_of(name.rstrip("/")) for name in files}
     if len(kinds) != 1 or None in kinds:
         raise ConfigError("on Spark all inputs are of one kind: .jsonl, .parquet or .warc files")
-    _require_free(job)
+    for output in job.outputs:
+        if output.exists() and not job.force:
+            raise ConfigError(f"{output} is there already: name another, or give --force")
     kind = kinds.pop()
     try:
         records = _records(spark, kind, files, job.names)
@@ -77,12 +80,6 @@ def scan_on(spark: SparkSession, job: Scan) -> Summary:
 
 def _first_line(error: PySparkException) -> str:
     return printable(str(error).strip().partition("\n")[0], 300)
-
-
-def _require_free(job: Scan) -> None:
-    for output in filter(None, (job.output, job.duplicates)):
-        if output.exists() and not job.force:
-            raise ConfigError(f"{output} is there already: name another, or give --force")
 
 
 def _records(
@@ -167,14 +164,14 @@ def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
         counts = found.groupBy(f"{_PREFIX}outcome", f"{_PREFIX}reason").count().collect()
         bad_count = bad.count()
         without_url = found.where("coalesce(url, '') = ''").count() if "url" in found.columns else 0
-    outcomes: dict[str, int] = {}
-    reasons: dict[str, int] = {}
+    outcomes, reasons = Counter[str](), Counter[str]()
     for outcome, reason, count in counts:
-        outcomes[outcome] = outcomes.get(outcome, 0) + count
-        if reason is not None:
-            reasons[reason] = count
-    total, dropped = sum(outcomes.values()), sum(outcomes.get(each, 0) for each in REPEATS)
-    return Summary(total, total - dropped, outcomes, reasons, without_url, bad_count, first_bad)
+        outcomes[outcome] += count
+        reasons[reason] += count if outcome == "unjudged" else 0
+    total, dropped = outcomes.total(), sum(outcomes[each] for each in REPEATS)
+    return Summary(
+        total, total - dropped, {**outcomes}, {**+reasons}, without_url, bad_count, first_bad
+    )
 
 
 def _columns(rows: DataFrame, names: FieldNames) -> dict[str, str | Sequence[str]]:

@@ -1,4 +1,4 @@
-"""Verdicts on Spark, beside those of the filter on the same pages."""
+"""Verdicts on Spark, beside the verdicts of the filter on the same pages."""
 
 import random
 
