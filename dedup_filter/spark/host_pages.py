@@ -11,7 +11,7 @@ pages are compared with more knowledge than a crawl has when the page arrives.
 
 Knows no other host: menus that hosts share are compared in `other_hosts`.
 
-Memory of a task: the frame of one host, its index (200 bytes a kept page), the last `_HELD` kept
+Memory of a task: the frame of one host, its index (300 bytes a kept page), the last `_HELD` kept
 pages, and two batches of rows. Cost: 4 ms a host besides the filter's cost a page.
 """
 
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from dedup_filter.store.protocol import KeptPages
 
 _HELD = 256
-"""The last kept pages of a host, whose profiles may change: 2 MB. The filter lets 16 pages of a
-host wait for its frame; a page that waits longer than for this many others keeps its profile."""
+"""The last kept pages of a host, whose profiles may change: up to 20 MB. The filter lets 16 pages
+of a host wait for its frame. A page that waits while so many others are kept keeps its profile."""
+_OF_VERDICT = ("outcome", "distance", "similarity", "reason", "language")
 
 READ = pa.schema(
     {
@@ -80,8 +81,6 @@ JUDGED = pa.schema(
     }
 )
 
-
-_OF_VERDICT = ("outcome", "distance", "similarity", "reason", "language")
 Menus = frozenset[int]
 """Hashes of menus."""
 

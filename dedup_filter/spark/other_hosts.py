@@ -10,7 +10,8 @@ in one pass over its pairs, because each pair leads to an earlier page.
 
 Differs from the filter: a page is compared with all earlier pages, also with pages that are
 dropped, so among many candidates others are the nearest. In the filter a phrase of more than 16
-kept pages finds none; here it finds its first pages.
+kept pages finds none; here it finds its first pages. In the filter hosts with the same menus share
+a frame until their own is known; here a page on such a host repeats only equal pages of the others.
 
 Hot values: equal pages make no pairs; equal fingerprints are one value to `pairs`, which cuts hot
 keys in parts; a fingerprint or a phrase finds its first `MOST_COMPARED` pages; and no text of a
@@ -129,9 +130,12 @@ def _compared(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
 def _repeated(asked: KeptPage, earlier: Sequence[KeptPage], config: FilterConfig) -> Iterator[Row]:
     """Yield the pages that a page repeats, the best first."""
     assert asked.profile is not None
-    host, records = asked.record.host, [each.record for each in earlier]
+    host, around = asked.record.host, asked.profile.around
     of_site = {each.record.host for each in earlier if asked.menus & each.host_menus}
-    around = asked.profile.around._replace(is_of_site=of_site.__contains__)
+    # On hosts with the same menus the frame is needed to distinguish pages of one template.
+    known = [each.record for each in earlier]
+    records = [each for each in known if around.is_frame_known or each.host not in of_site]
+    around = around._replace(is_of_site=of_site.__contains__)
     page = replace(asked.profile, around=around)
     near = [_within(text.fingerprint, records, config.max_distance) for text in page.texts]
     found, sources = found_by_texts(near)[0], dict[int, str]()

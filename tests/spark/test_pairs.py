@@ -52,7 +52,7 @@ def test_cuts_a_hot_key_in_parts(spark):
     random = np.random.default_rng(5)
     values = random.integers(0, 2**24, 300, dtype=np.uint64) | np.uint64(0xABCDE << 44)
     # Equal values are one value, however many there are; rows without a value are skipped.
-    crowd = spark.range(100_000).selectExpr(f"{values[0]} AS print")
+    crowd = spark.range(100_000).selectExpr(f"{values.view(np.int64)[0]} AS print")
     nothing = spark.range(1).selectExpr("CAST(NULL AS BIGINT) AS print")
     given = framed(spark, values).union(crowd).union(nothing)
     rows = near_pairs(given, 3, column="print", most=20).collect()
