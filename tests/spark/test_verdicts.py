@@ -4,6 +4,7 @@ import random
 
 import pytest
 from made_text import prose
+from museum.kinds import KINDS
 
 import dedup_filter.spark
 from dedup_filter import ConfigError, NearDuplicateFilter, Verdict
@@ -14,6 +15,7 @@ pytest.importorskip("pyspark")
 
 from dedup_filter.spark import host_pages, verdicts, without_duplicates
 
+RECIPES = next(kind for kind in KINDS if kind.name == "recipes_whose_quantities_differ")
 SCHEMA = "place int, url string, html string, text string"
 REPEATS = ("near", "exact")
 
@@ -45,6 +47,8 @@ def crawl():
     pages += [page(f"wire{each}.example", 0, 30 + each % 3, each // 3) for each in range(24)]
     link = '<link rel=canonical href="http://origin.example/0">'
     pages += [page("origin.example", 0, 91), page("named.example", 0, 91, 1, head=link)]
+    # Different pages of one template, each on its own host.
+    pages += [{"url": f"http://shop{n}.example/", "html": RECIPES.serve(n)} for n in range(4)]
     texts = [prose(70 + each % 5, each // 5 % 3) for each in range(15)]
     pages += [
         {"url": f"http://text{each % 4}.example/{each}", "text": text}
@@ -99,6 +103,7 @@ def test_nearly_all_verdicts_are_those_of_the_filter(judged):
     assert {row.url for row in found if row.outcome in REPEATS} >= {
         page["url"] for page, here in zip(pages, wanted, strict=True) if here.is_duplicate
     }
+    assert {row.outcome for row in found if "shop" in row.url} == {"new"}
     assert {row.outcome for row in found} == {"new", "near", "exact", "unjudged"}
     assert {row.reason for row in found} >= {
         *("canonical", "shared_phrases", "too_short", "no_text", "no_field")
