@@ -174,7 +174,7 @@ def _judged_host(pages: Iterable[Row], index: _NotedIndex, config: FilterConfig)
         verdict = Verdict("unjudged", reason=given["reason"])
         if given["form"] is not None:
             page = _unpacked(given, config)
-            menus = frozenset(page.shown.menus)
+            menus = frozenset(page.shown.menus if config.learn_frames else ())
             host_menus = host_menus or menus
             verdict = framed.claim(place, page, is_pending=False)
         row = given | {name: getattr(verdict, name) for name in _OF_VERDICT}

@@ -134,7 +134,8 @@ def _repeated(asked: KeptPage, earlier: Sequence[KeptPage], config: FilterConfig
     of_site = {each.record.host for each in earlier if asked.menus & each.host_menus}
     # On hosts with the same menus the frame is needed to distinguish pages of one template.
     known = [each.record for each in earlier]
-    records = [each for each in known if around.is_frame_known or each.host not in of_site]
+    is_any_compared = around.is_frame_known or config.min_similarity is None
+    records = [each for each in known if is_any_compared or each.host not in of_site]
     around = around._replace(is_of_site=of_site.__contains__)
     page = replace(asked.profile, around=around)
     near = [_within(text.fingerprint, records, config.max_distance) for text in page.texts]
