@@ -1,33 +1,31 @@
-"""Spark against the library's own engines, in one run: the same answers, and at which rates.
+"""Spark beside the library's own engines, in one run: pairs, verdicts, and rates.
 
     python benchmarks/spark.py --fingerprints 300000
     python benchmarks/spark.py --sets FOLDER [--names shelled-en,ota] [--pages 500]
 
-The first compares all pairs within k bits of random fingerprints, a tenth of which have a near one
-planted, with those of `hamming.near_pairs`. The second compares the verdicts on labelled sets, page
-for page, with those of the filter (`labelled_sets`), and tells what is moved for a page.
+The first compares all pairs of random fingerprints within k bits, a tenth with a near one planted,
+with the pairs of `hamming.near_pairs`. The second scores the verdicts on labelled sets
+(`labelled_sets`) and the filter's verdicts, and counts the pages whose verdicts differ.
 """
 
 import argparse
-import logging
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from labelled_sets import read_sets
+from labelled_sets import LabelledSet, read_sets
 from pyspark.sql import SparkSession
+from stream_score import score
 
 from dedup_filter import NearDuplicateFilter, near_pairs
 from dedup_filter.spark import near_pairs as spark_pairs
 from dedup_filter.spark import verdicts
-from dedup_filter.text.page_bytes import pack_page
-from dedup_filter.text.reading import Page, read
 
-VERDICT = ("outcome", "original", "distance", "similarity", "reason", "language")
 SHOWN = 10
 
 
@@ -50,18 +48,12 @@ def main() -> None:
     }
     spark = SparkSession.builder.master(given.master).config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    logging.basicConfig(level=logging.WARNING)
-    logging.getLogger("dedup_filter").setLevel(logging.INFO)
     if given.fingerprints:
         compare_pairs(spark, given.fingerprints, given.max_distance)
     if given.sets:
         for each in read_sets(given.sets, [*filter(None, given.names.split(","))]):
-            field = "html" if each.is_pages else "text"
-            rows = [
-                {"url": row.get("url", row["id"]), field: row[field]}
-                for row in islice(each.rows, given.pages)
-            ]
-            compare_verdicts(spark, each.name, rows)
+            each.rows = each.rows[: given.pages]
+            compare_verdicts(spark, each)
 
 
 def compare_pairs(spark: SparkSession, count: int, distance: int) -> None:
@@ -86,12 +78,44 @@ def compare_pairs(spark: SparkSession, count: int, distance: int) -> None:
     )
 
 
-def compare_verdicts(spark: SparkSession, name: str, rows: list[dict[str, str]]) -> None:
-    """Compare the verdicts on some pages, in order."""
+def compare_verdicts(spark: SparkSession, labelled: LabelledSet) -> None:
+    """Score both, and count the pages whose originals differ."""
+    field = "html" if labelled.is_pages else "text"
+    rows = [{"url": row.get("url", row["id"]), field: row[field]} for row in labelled.rows]
     begun = perf_counter()
     with NearDuplicateFilter.open() as pages:
-        wanted = [pages.see(**row) for row in rows]
+        here = [pages.see(**row).original for row in rows]
     local = perf_counter() - begun
+    begun = perf_counter()
+    there = originals_on_spark(spark, rows)
+    seconds = perf_counter() - begun
+    ids = {row["url"]: each["id"] for row, each in zip(rows, labelled.rows, strict=True)}
+    print(f"{labelled.name}: {len(rows):,} pages")
+    for name, originals, took in ("filter", here, local), ("Spark", there, seconds):
+        named = {
+            ids[row["url"]]: ids[original]
+            for row, original in zip(rows, originals, strict=True)
+            if original is not None
+        }
+        due, caught, right, wrong = found = score([*ids.values()], labelled.labels, named)
+        print(
+            f"  {name}: {len(named):,} dropped, F1 {found.f1:.4f}, {caught} of {due} caught, "
+            f"{right} right, {wrong} wrong, {len(rows) / took:.0f} pages/s"
+        )
+    different = [
+        (
+            "only by Spark" if a is None else "only by the filter" if b is None else "as another",
+            f"    {row['url']}: {a}, on Spark {b}",
+        )
+        for row, a, b in zip(rows, here, there, strict=True)
+        if a != b
+    ]
+    print("  dropped", dict(Counter(kind for kind, _ in different)))
+    print(*(shown for _, shown in different[:SHOWN]), sep="\n", flush=True)
+
+
+def originals_on_spark(spark: SparkSession, rows: Iterable[dict[str, str]]) -> list[str | None]:
+    """Return the original of each page, None for a kept one."""
     with tempfile.TemporaryDirectory() as folder:
         # From a file: rows that the driver holds would be sent with every task.
         path = f"{folder}/pages"
@@ -99,40 +123,14 @@ def compare_verdicts(spark: SparkSession, name: str, rows: list[dict[str, str]])
         for some in batched(numbered, 200):
             frame = spark.createDataFrame(some, "place int, url string, html string, text string")
             frame.coalesce(1).write.mode("append").parquet(path)
-        begun = perf_counter()
-        frame = verdicts(spark.read.parquet(path), order="place", prefix="")
-        found = sorted(frame.select("place", *VERDICT).collect())
-        seconds = perf_counter() - begun
-    different = [
-        f"  {row['url']}: {verdict.outcome} {verdict.original}, there {got.outcome} {got.original}"
-        for row, verdict, got in zip(rows, wanted, found, strict=True)
-        if tuple(getattr(verdict, part) for part in VERDICT) != got[1:]
-    ]
-    print(
-        f"{name}: {len(rows):,} pages, {sum(each.is_duplicate for each in wanted):,} dropped, "
-        f"{len(different)} differ; {len(rows) / local:.0f} pages/s here, "
-        f"{len(rows) / seconds:.0f} there; {form_bytes(rows):,.0f} bytes a page are moved",
-        *different[:SHOWN],
-        sep="\n",
-        flush=True,
-    )
+        found = verdicts(spark.read.parquet(path), order="place", prefix="")
+        return [row.original for row in sorted(found.select("place", "original").collect())]
 
 
-def batched(rows: Any, size: int) -> Iterator[list[Any]]:
+def batched(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
     """Yield some rows at a time."""
-    rows = iter(rows)
     while some := list(islice(rows, size)):
         yield some
-
-
-def form_bytes(rows: list[dict[str, str]]) -> float:
-    """Return the mean bytes of the form in which a page goes to the others of its host."""
-    sizes = []
-    for row in rows[:200]:
-        page = read(row.get("html"), row.get("text"), None)
-        packed = pack_page(page) if isinstance(page, Page) else row.get("text", "").encode()
-        sizes.append(len(packed))
-    return sum(sizes) / len(sizes)
 
 
 if __name__ == "__main__":

@@ -13,15 +13,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dedup_filter.spark.connected import clusters
-    from dedup_filter.spark.fingerprint_pairs import near_pairs
     from dedup_filter.spark.page_verdicts import verdicts, without_duplicates
+    from dedup_filter.spark.pairs import clusters, near_pairs
 
 __all__ = ["clusters", "near_pairs", "verdicts", "without_duplicates"]
 
 _MODULES = {
-    "clusters": "connected",
-    "near_pairs": "fingerprint_pairs",
+    "clusters": "pairs",
+    "near_pairs": "pairs",
     "verdicts": "page_verdicts",
     "without_duplicates": "page_verdicts",
 }

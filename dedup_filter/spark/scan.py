@@ -12,16 +12,16 @@ Paths are Spark's: on a file system that all executors see, or URLs (s3a://, hdf
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
-from pyspark.sql.types import StructType
 
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import REPEATS
@@ -29,34 +29,28 @@ from dedup_filter.scan.inputs import Format, format_of, read_line, records_in
 from dedup_filter.scan.outputs import MARK, Summary, marked
 from dedup_filter.scan.parquet import missing_columns
 from dedup_filter.scan.work import Scan, input_files
+from dedup_filter.spark.data_frames import Row, fields_in, mapped, small_batches
 from dedup_filter.spark.page_verdicts import VERDICT, verdicts
-from dedup_filter.spark.plans import arrow_schema, batches_of, fields_in
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, path_to
 from dedup_filter.wording import printable
 
-if TYPE_CHECKING:
-    from pyspark.sql.pandas._typing import ArrowMapIterFunction
-
 _MOST_SHOWN = 10
 _PREFIX = "_dedup_"
-_BATCH = 64
 _ORDER = ["_file", "_path", "_block", "_place"]
 """Columns by which records are ordered; columns that a format does not use are 0."""
-_RECORDS = (
-    StructType()
-    .add("_file", "integer")
-    .add("_path", "string")
-    .add("_block", "long")
-    .add("_place", "long")
-    .add("line", "binary")
-    .add("url", "string")
-    .add("html", "string")
-    .add("body", "binary")
-    .add("text", "string")
-    .add("content_type", "string")
-    .add("title", "string")
-    .add("_problem", "string")
+_RECORDS = pa.schema(
+    {
+        "_file": pa.int32(),
+        "_path": pa.string(),
+        "_block": pa.int64(),
+        "_place": pa.int64(),
+        "line": pa.binary(),
+        **dict.fromkeys(("url", "html", "text", "content_type", "link", "title"), pa.string()),
+        "body": pa.binary(),
+        "_problem": pa.string(),
+    }
 )
+_LINES = pa.schema({"value": pa.binary()})
 
 
 def scan_on(spark: SparkSession, job: Scan) -> Summary:
@@ -71,7 +65,9 @@ def scan_on(spark: SparkSession, job: Scan) -> Summary:
     kinds = {format_of(name.rstrip("/")) for name in files}
     if len(kinds) != 1 or None in kinds:
         raise ConfigError("on Spark all inputs are of one kind: .jsonl, .parquet or .warc files")
-    _require_free(job)
+    for output in job.outputs:
+        if output.exists() and not job.force:
+            raise ConfigError(f"{output} is there already: name another, or give --force")
     kind = kinds.pop()
     try:
         records = _records(spark, kind, files, job.names)
@@ -86,19 +82,14 @@ def _first_line(error: PySparkException) -> str:
     return printable(str(error).strip().partition("\n")[0], 300)
 
 
-def _require_free(job: Scan) -> None:
-    for output in filter(None, (job.output, job.duplicates)):
-        if output.exists() and not job.force:
-            raise ConfigError(f"{output} is there already: name another, or give --force")
-
-
 def _records(
     spark: SparkSession, kind: Format | None, files: list[str], names: FieldNames
 ) -> DataFrame:
     if kind == "warc":
         # One archive a task, so that long archives are in different tasks.
         numbered = spark.createDataFrame([*enumerate(files)], "number int, name string")
-        return numbered.repartition(len(files), "number").mapInArrow(_archives(names), _RECORDS)
+        archives = numbered.repartition(len(files), "number")
+        return mapped(archives, partial(_archives, names=names), _RECORDS)
     if kind == "parquet":
         rows = spark.read.parquet(*files)
         place = F.col("_metadata.row_index").alias("_place")
@@ -110,57 +101,41 @@ def _records(
         *_file_columns(files),
         F.col("_metadata.file_block_start").alias("_block"),
     )
-    return placed.mapInArrow(_lines(names), _RECORDS)
+    return mapped(placed, partial(_lines, names=names), _RECORDS)
 
 
-def _file_columns(files: list[str]) -> list[Any]:
+def _file_columns(files: list[str]) -> list[Column]:
     """Return the place of a row's file among the inputs, and its path; the place of a URL is 0."""
     paths = F.lit([Path(name).absolute().as_uri() for name in files if "://" not in name] or [""])
     path = F.regexp_replace("_metadata.file_path", "^file:/+", "file:///")
     return [F.array_position(paths, path).cast("int").alias("_file"), path.alias("_path")]
 
 
-def _lines(names: FieldNames) -> "ArrowMapIterFunction":
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            rows = []
-            for row in batch.to_pylist():
-                found = read_line(row["line"], names)
-                if isinstance(found, str):
-                    rows.append({**row, "_problem": found})
-                else:
-                    rows.append({**row, "_place": 0, "url": _valid(found[0]), **_page(found[1])})
-            yield pa.RecordBatch.from_pylist(rows, arrow_schema(_RECORDS))
-
-    return read
+def _lines(rows: Iterator[Row], names: FieldNames) -> Iterator[Row]:
+    for row in rows:
+        found = read_line(row["line"], names)
+        if isinstance(found, str):
+            yield {**row, "_problem": found}
+        else:
+            yield {**row, "_place": 0, "url": _valid(found[0]), **_page(found[1])}
 
 
-def _archives(names: FieldNames) -> "ArrowMapIterFunction":
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number, name in zip(*(column.to_pylist() for column in batch), strict=True):
-                rows = []
-                for record in records_in(name, None, names):
-                    place = {"url": record.url, "file": name}
-                    place |= {"start": record.start, "end": record.end}
-                    row = {"_file": number, "_path": name, "_block": 0, "_place": record.start}
-                    row |= {"line": json.dumps(place).encode(), "url": _valid(record.url)}
-                    rows.append({**row, "_problem": record.problem, **_page(record.page)})
-                    if len(rows) == _BATCH:
-                        yield pa.RecordBatch.from_pylist(rows, arrow_schema(_RECORDS))
-                        rows = []
-                yield pa.RecordBatch.from_pylist(rows, arrow_schema(_RECORDS))
-
-    return read
+def _archives(rows: Iterator[Row], names: FieldNames) -> Iterator[Row]:
+    for number, name in (row.values() for row in rows):
+        for record in records_in(name, None, names):
+            place = {"url": record.url, "file": name, "start": record.start, "end": record.end}
+            order = {"_file": number, "_path": name, "_block": 0, "_place": record.start}
+            line = {"line": json.dumps(place).encode(), "url": _valid(record.url)}
+            yield {**order, **line, "_problem": record.problem, **_page(record.page)}
 
 
-def _page(page: PageText | str) -> dict[str, Any]:
+def _page(page: PageText | str) -> Row:
     if isinstance(page, str):
         return {}
+    row: Row = page._asdict()
     if isinstance(page.html, bytes):
-        return {"body": page.html, "content_type": page.content_type}
-    assert isinstance(page.html, str | None), "a file holds no tree"
-    return {"html": _valid(page.html), "text": _valid(page.text), "title": _valid(page.title)}
+        row = {**row, "html": None, "body": page.html}
+    return {name: _valid(each) if isinstance(each, str) else each for name, each in row.items()}
 
 
 def _valid(text: str | None) -> str | None:
@@ -169,12 +144,12 @@ def _valid(text: str | None) -> str | None:
 
 
 def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
-    columns: dict[str, str | Sequence[str]] = {"title": "title"}
+    columns: dict[str, str | Sequence[str]] = {"title": "title", "link": "link"}
     if kind == "warc":
         columns["html"] = "body"
     if kind == "parquet":
         columns = _columns(records, job.names)
-    with batches_of(records.sparkSession, _BATCH):
+    with small_batches(records.sparkSession):
         bad = records.where("_problem IS NOT NULL").select("_path", "_problem")
         first_bad = [f"{path}: {problem}" for path, problem in bad.limit(_MOST_SHOWN).collect()]
         pages = records.where("_problem IS NULL")
@@ -189,14 +164,14 @@ def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
         counts = found.groupBy(f"{_PREFIX}outcome", f"{_PREFIX}reason").count().collect()
         bad_count = bad.count()
         without_url = found.where("coalesce(url, '') = ''").count() if "url" in found.columns else 0
-    outcomes: dict[str, int] = {}
-    reasons: dict[str, int] = {}
+    outcomes, reasons = Counter[str](), Counter[str]()
     for outcome, reason, count in counts:
-        outcomes[outcome] = outcomes.get(outcome, 0) + count
-        if reason is not None:
-            reasons[reason] = count
-    total, dropped = sum(outcomes.values()), sum(outcomes.get(each, 0) for each in REPEATS)
-    return Summary(total, total - dropped, outcomes, reasons, without_url, bad_count, first_bad)
+        outcomes[outcome] += count
+        reasons[reason] += count if outcome == "unjudged" else 0
+    total, dropped = outcomes.total(), sum(outcomes[each] for each in REPEATS)
+    return Summary(
+        total, total - dropped, {**outcomes}, {**+reasons}, without_url, bad_count, first_bad
+    )
 
 
 def _columns(rows: DataFrame, names: FieldNames) -> dict[str, str | Sequence[str]]:
@@ -212,7 +187,7 @@ def _columns(rows: DataFrame, names: FieldNames) -> dict[str, str | Sequence[str
     return {name: columns for name, columns in found.items() if columns}
 
 
-def _mark() -> Any:
+def _mark() -> Column:
     return F.struct(*(F.col(f"{_PREFIX}{name}").alias(name) for name in VERDICT)).alias(MARK)
 
 
@@ -227,21 +202,12 @@ def _with_mark(found: DataFrame, kind: Format | None) -> DataFrame:
     if kind == "parquet":
         return _as_it_came(found.withColumn(MARK, _mark()), kind)
     marks = found.select("line", F.to_json(_mark(), {"ignoreNullFields": "false"}).alias("mark"))
-    return marks.mapInArrow(_marked_lines(), "value binary").select(
-        F.col("value").cast("string").alias("value")
-    )
+    return mapped(marks, _marked, _LINES).select(F.col("value").cast("string"))
 
 
-def _marked_lines() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def mark(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            lines = [
-                marked(row["line"], json.loads(row["mark"])).rstrip(b"\n")
-                for row in batch.to_pylist()
-            ]
-            yield pa.RecordBatch.from_pydict({"value": pa.array(lines, pa.binary())})
-
-    return mark
+def _marked(rows: Iterator[Row]) -> Iterator[Row]:
+    for row in rows:
+        yield {"value": marked(row["line"], json.loads(row["mark"])).rstrip(b"\n")}
 
 
 def _write(rows: DataFrame, kind: Format | None, folder: Path, job: Scan) -> None:

@@ -10,8 +10,8 @@ import pytest
 def spark():
     """A session with settings for little data: nothing is compiled that runs once.
 
-    Spark interprets expressions only if it takes this for a test of its own, and the memory that
-    it has in such tests is to be told.
+    Spark interprets expressions only in tests of its own, and a test of its own must name its
+    memory.
     """
     pytest.importorskip("pyspark")
     if not shutil.which("java"):

@@ -3,7 +3,7 @@
     value -> (table, key) once for each table     stored
           -> (table, key XOR probe)               asked
     asked = stored in (table, key)                candidates
-    bit_count(a XOR b) <= k                       pairs, each reported by the first table that can
+    bit_count(a XOR b) <= k, each once            pairs
 
 `hamming.layout` gives the tables and probes; the layout with the least cost to move and compare
 rows is used. Equal fingerprints are one value.
@@ -13,6 +13,17 @@ task compares part i of the query values with part j of the stored values: so no
 more than most**2 pairs for a key.
 
 Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
+
+Pairs -> clusters, the connected components, each named by its least member: large-star and
+small-star in turns (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii 2014, "Connected
+Components in MapReduce and Beyond").
+
+    large-star   each neighbour greater than a node is linked to the node's least neighbour
+    small-star   the node itself and its lesser neighbours are linked to its least neighbour
+
+Both preserve the components. At the end each member is linked to the least of its cluster: after
+about log(n)**2 rounds at most, mostly four to six. The neighbours of a member are aggregated, not
+collected, even if there are millions: only the least one is needed.
 """
 
 from math import comb
@@ -21,7 +32,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
 
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, TableShape, probe_keys, require_whole
-from dedup_filter.spark.plans import cut
+from dedup_filter.spark.data_frames import cut
 from dedup_filter.store.sqlite.page_reader import signed
 
 MOST_OF_KEY = 20_000
@@ -94,8 +105,8 @@ def neighbours(
     return (
         lefts.join(rights, of_key)
         .where((distance <= max_distance) & (F.col("left") != F.col("right")))
-        .where(_first_table(differing, shapes, max_distance) == F.col("table"))
         .select("left", "right", distance.alias("distance"))
+        .distinct()
     )
 
 
@@ -158,12 +169,41 @@ def _cut_in_parts(rows: DataFrame, parts: DataFrame, *, mine: str, other: str) -
     )
 
 
-def _first_table(differing: Column, shapes: tuple[TableShape, ...], max_distance: int) -> Column:
-    """Return the number of the first table that finds a pair with these differing bits."""
-    first = F.lit(len(shapes) - 1)
-    for table, shape in reversed([*enumerate(shapes)][:-1]):
-        (lead,) = shape.leads
-        mask = signed(lead.mask)
-        damage = F.bit_count(differing.bitwiseAND(F.lit(mask)))
-        first = F.when(damage <= lead.radius(max_distance), table).otherwise(first)
-    return first
+def clusters(pairs: DataFrame) -> DataFrame:
+    """Return `member` and `cluster`, the least member of its cluster, for each member of a pair.
+
+    The first two columns of `pairs` are the members: numbers, strings, or other values with an
+    order. A pair of a member with itself makes a cluster of one.
+    """
+    left, right = (F.col(f"`{name}`") for name in pairs.columns[:2])
+    edges = pairs.select(F.greatest(left, right).alias("a"), F.least(left, right).alias("b"))
+    alone = edges.where("a = b").select(F.col("a").alias("member"), F.col("b").alias("cluster"))
+    edges = cut(edges.where("a > b").distinct())
+    before = None
+    while (now := _content(edges)) != before:
+        edges, before = cut(_small_star(_large_star(edges))), now
+    stars = edges.select(F.col("a").alias("member"), F.col("b").alias("cluster"))
+    centres = edges.select(F.col("b").alias("member"), F.col("b").alias("cluster")).distinct()
+    known = stars.union(centres)
+    return cut(known.union(alone.distinct().join(known, "member", "left_anti")))
+
+
+def _large_star(edges: DataFrame) -> DataFrame:
+    both = edges.union(edges.select("b", "a"))  # each node, and each of its neighbours
+    least = both.groupBy("a").agg(F.min("b").alias("least"))
+    hung = both.where("b > a").join(least, "a")
+    return hung.select(F.col("b").alias("a"), F.least("a", "least").alias("b")).distinct()
+
+
+def _small_star(edges: DataFrame) -> DataFrame:
+    least = edges.groupBy("a").agg(F.min("b").alias("least"))
+    hung = edges.join(least, "a").where("b != least").select(F.col("b").alias("a"), "least")
+    return hung.union(least).toDF("a", "b").distinct()
+
+
+def _content(frame: DataFrame) -> tuple[int, ...]:
+    """Return numbers that are equal for the same distinct rows, and almost never for others."""
+    hashed = frame.select(F.xxhash64(*frame.columns).alias("hash"))
+    counts = hashed.agg(F.count("hash"), F.coalesce(F.bit_xor("hash"), F.lit(0))).first()
+    assert counts is not None, "there is always one row of totals"
+    return tuple(counts)

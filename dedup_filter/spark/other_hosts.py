@@ -1,0 +1,205 @@
+"""Kept pages of hosts -> those that repeat an earlier kept page of another host.
+
+    equal pages       -> the first of them; the others repeat it
+    first pages       -> pairs that fingerprints, phrases or canonical URLs find
+    each pair         -> compared by the filter's rule
+    pairs that agree  -> connected components -> greedy, in the order of pages, one task each
+
+A page is dropped if it repeats an earlier page that is not dropped itself. A component is decided
+in one pass over its pairs, because each pair leads to an earlier page.
+
+Differs from the filter: a page is compared with all earlier pages, also with pages that are
+dropped, so among many candidates others are the nearest. In the filter a phrase of more than 16
+kept pages finds none; here it finds its first pages. In the filter hosts with the same menus share
+a frame until their own is known; here a page on such a host repeats only equal pages of the others.
+
+Hot values: equal pages make no pairs; equal fingerprints are one value to `pairs`, which cuts hot
+keys in parts; a fingerprint or a phrase finds its first `MOST_COMPARED` pages; and no text of a
+page has more candidates.
+"""
+
+import pickle
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
+
+from dedup_filter.comparison.candidates import (
+    MOST_COMPARED,
+    NAMED_EVIDENCE,
+    Candidate,
+    found_beyond,
+    found_by_phrases,
+    found_by_texts,
+    relation,
+)
+from dedup_filter.comparison.rule import examined
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.profile import are_equal
+from dedup_filter.model import Match
+from dedup_filter.spark.data_frames import Row, cut, mapped
+from dedup_filter.spark.host_pages import KeptPage, keys_in
+from dedup_filter.spark.pairs import clusters, neighbours
+from dedup_filter.store.records import PageRecord
+
+REPEATED = pa.schema(
+    {
+        "page": pa.int64(),
+        "original": pa.int64(),
+        "outcome": pa.string(),
+        "distance": pa.int32(),
+        "similarity": pa.float64(),
+        "reason": pa.string(),
+        "rank": pa.int32(),
+    }
+)
+"""A page and an earlier page that it repeats. `rank`: 0 for the best of several."""
+
+
+def repeats_of_other_hosts(judged: DataFrame, config: FilterConfig) -> DataFrame:
+    """Return `REPEATED` for each dropped page: rows of `host_pages.JUDGED`, read several times.
+
+    The original of a page that is equal to an earlier page may be dropped itself.
+    """
+    kept = judged.where("equal IS NOT NULL")
+    first = kept.groupBy("equal").agg(F.min("page").alias("original"))
+    equal = kept.select("page", "equal").join(first, "equal").where("page != original")
+    equal = equal.selectExpr(
+        *("page", "original", "'exact' AS outcome", "0 AS distance", "1D AS similarity"),
+        *("CAST(NULL AS STRING) AS reason", "0 AS rank"),
+    )
+    firsts = kept.join(first.select(F.col("original").alias("page")), "page", "left_semi")
+    pairs = cut(_near(firsts, config.max_distance).union(_sharing(firsts)).distinct())
+    stored = firsts.select(F.col("page").alias("other"), "stored")
+    of_page = pairs.join(stored, "other").groupBy("page").agg(F.collect_list("stored").alias("all"))
+    asked = firsts.select("page", "compared").join(of_page, "page")
+    return equal.union(_greedy(cut(mapped(asked, partial(_compared, config=config), REPEATED))))
+
+
+def _near(pages: DataFrame, max_distance: int) -> DataFrame:
+    """Return pages, and earlier ones within k bits: page, other."""
+    texts = F.posexplode("asked_fingerprints").alias("text", "left")
+    asked = pages.select("page", "group", texts)
+    values = cut(asked.select(F.col("left").alias("value")).distinct())
+    stored = pages.select(F.col("fingerprint").alias("value")).dropna().distinct()
+    near = neighbours(values, stored, max_distance).toDF("left", "key", "distance")
+    near = near.union(values.selectExpr("value", "value", "0"))
+    return _met(asked.join(near, "left"), pages.withColumn("key", F.col("fingerprint")))
+
+
+def _sharing(pages: DataFrame) -> DataFrame:
+    """Return pages, and earlier ones that share phrases or that they name as canonical."""
+    asked = pages.select("page", "group", F.explode("asked_keys").alias("key"))
+    asked = asked.withColumns({"text": F.lit(0), "distance": F.lit(0)})
+    return _met(asked, pages.withColumn("key", F.explode("keys")))
+
+
+def _met(asked: DataFrame, stored: DataFrame) -> DataFrame:
+    """Join pages with earlier pages of other hosts that have their keys: page, other.
+
+    The first `MOST_COMPARED` pages of a key, and as many of a text, the nearest, then the pages
+    with most of its keys.
+    """
+    found = stored.select("key", F.col("page").alias("other"), F.col("group").alias("its_group"))
+    met = asked.join(_first(found, ["key"], "other"), "key")
+    pairs = met.where("other < page AND group != its_group").groupBy("page", "text", "other")
+    ranked = pairs.agg(F.min("distance").alias("distance"), (-F.count("key")).alias("lacks"))
+    return _first(ranked, ["page", "text"], "distance", "lacks", "other").select("page", "other")
+
+
+def _first(rows: DataFrame, of: Sequence[str], *order: str) -> DataFrame:
+    """Return the first `MOST_COMPARED` rows of each group."""
+    place = F.row_number().over(Window.partitionBy(*of).orderBy(*order))
+    return rows.withColumn("place", place).where(F.col("place") <= MOST_COMPARED).drop("place")
+
+
+def _compared(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
+    """Compare pages with earlier ones: `page`, `compared`, `all` -> `REPEATED`, unordered."""
+    for row in rows:
+        # `host_pages` has packed them.
+        asked: KeptPage = pickle.loads(zlib.decompress(row["compared"]))  # noqa: S301
+        earlier: list[KeptPage] = sorted(map(pickle.loads, row["all"]))
+        for rank, repeated in enumerate(_repeated(asked, earlier, config)):
+            yield {"page": row["page"], "rank": rank, **repeated}
+
+
+def _repeated(asked: KeptPage, earlier: Sequence[KeptPage], config: FilterConfig) -> Iterator[Row]:
+    """Yield the pages that a page repeats, the best first."""
+    assert asked.profile is not None
+    host, around = asked.record.host, asked.profile.around
+    of_site = {each.record.host for each in earlier if asked.menus & each.host_menus}
+    # On hosts with the same menus the frame is needed to distinguish pages of one template.
+    known = [each.record for each in earlier]
+    is_any_compared = around.is_frame_known or config.min_similarity is None
+    records = [each for each in known if is_any_compared or each.host not in of_site]
+    around = around._replace(is_of_site=of_site.__contains__)
+    page = replace(asked.profile, around=around)
+    near = [_within(text.fingerprint, records, config.max_distance) for text in page.texts]
+    found, sources = found_by_texts(near)[0], dict[int, str]()
+    if config.canonical and config.min_similarity is not None:
+        named = [each for each in records if each.url_key == asked.record.canonical_key]
+        found = found_beyond(page, named, NAMED_EVIDENCE) | found
+        sources = dict.fromkeys((each.page for each in named), "canonical")
+    if config.looks_for_phrases:
+        keys = [keys_in(text.keys) for text in page.texts]
+        others = [each for each in records if each.page not in found]
+        shared = {o.page: max(len(k & keys_in(o.keys)) for k in keys) for o in others if keys}
+        sharing = [each for each in others if shared.get(each.page)]
+        by_phrases = found_by_phrases(page, host, shared, sharing)
+        found, sources = found | by_phrases, dict.fromkeys(by_phrases, "shared_phrases") | sources
+    candidates = [
+        Candidate(
+            *found[each.page],
+            *relation(page, host, each.host),
+            each.sketch,
+            each.headline,
+            page=each.page,
+            digest=each.digest,
+        )
+        for each in records
+        if each.page in found
+    ]
+    looked_at = examined(page, candidates, config.min_similarity, config.max_missing)
+    looked_at.sort(key=lambda each: sources.get(each.candidate.page) != "canonical")
+    for candidate, share, refusal in looked_at:
+        if refusal is None:
+            yield {
+                "original": candidate.page,
+                "outcome": "exact" if are_equal(page.digest, candidate.digest) else "near",
+                "distance": candidate.distance,
+                "similarity": share,
+                "reason": sources.get(candidate.page),
+            }
+
+
+def _within(fingerprint: int, records: Sequence[PageRecord], most: int) -> list[Match]:
+    """Return the pages within `most` bits, the nearest first."""
+    matches = [
+        Match(each.page, each.fingerprint, (fingerprint ^ each.fingerprint).bit_count())
+        for each in records
+        if each.fingerprint is not None
+    ]
+    near = [each for each in matches if each.distance <= most]
+    return sorted(near, key=lambda each: (each.distance, each.row))
+
+
+def _greedy(repeated: DataFrame) -> DataFrame:
+    """Return the best row of each dropped page."""
+    members = clusters(repeated.select("page", "original")).withColumnRenamed("member", "page")
+    rows = repeated.join(members, "page").repartition("cluster")
+    return mapped(rows.sortWithinPartitions("cluster", "page", "rank"), _decided, REPEATED)
+
+
+def _decided(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the first row of each page whose original is not dropped before."""
+    cluster, dropped = None, set[int]()
+    for row in rows:
+        if row["cluster"] != cluster:
+            cluster, dropped = row["cluster"], set()
+        if row["page"] not in dropped and row["original"] not in dropped:
+            dropped.add(row["page"])
+            yield row
