@@ -28,6 +28,7 @@ from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.sketch import thinned
 from dedup_filter.model import Fate, Match, Verdict
 from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.records import MOST_AT_URL, PageRecord, measures_of
@@ -45,6 +46,9 @@ _PAGES_BETWEEN = 1_000
 """Number of pages between two checks for expired pages and for chunks of the log to delete."""
 _MOST_READINGS = 6
 """Reads of a record while another process replaces the page's measures, within 30 ms."""
+_SKETCH_OF_DROPPED = 130
+"""Bytes: 64 hashes. No page is compared with a dropped one; in a report their similarity is within
+.06 (1 sigma) of the true one. It takes 380 bytes less than a kept page's."""
 _PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _LONGEST_WAIT = 2 * LEASE
@@ -69,7 +73,7 @@ class RedisPages:
         self.gone = self._log.gone
         """Pages of this process that are gone; the owner reads and clears this list."""
         self._awaited: dict[int, list[tuple[Verdict, bool]]] = {}
-        """Pending original -> verdicts on its duplicates, and whether each was claimed. If the
+        """Pending original -> verdicts on its duplicates, and whether each is claimed still. If the
         original is committed, the others are committed. If the original is released, all are
         released; the outcomes of claimed ones are subtracted, because they are judged again."""
         self._lost: set[int] = set()
@@ -215,7 +219,8 @@ class RedisPages:
         record = PageRecord.of(place, page, found, int(now()), self._process.crawl)
         if original is not None and found.is_duplicate:
             # A revisit gives the original another number; its URL stays.
-            record = record._replace(canonical_key=original.url_key)
+            sketch = thinned(record.sketch, _SKETCH_OF_DROPPED)
+            record = record._replace(canonical_key=original.url_key, sketch=sketch)
         elif original is not None:
             stays = ("url", "host", "first_seen", "first_crawl")
             record = record._replace(**{name: getattr(original, name) for name in stays})
@@ -232,7 +237,18 @@ class RedisPages:
         self._log.replace(number, measures_of(page))
 
     def commit(self, number: int) -> None:
-        """Commit a page that this process has pending; do nothing for any other."""
+        """Commit a page that this process has pending; do nothing for any other.
+
+        A page that repeats a pending page is committed with that page.
+        """
+        record = self._log.held.get(number)
+        original = 0 if record is None or record.is_kept else record.original or 0
+        if original in self._awaited:
+            self._awaited[original] = [
+                (verdict, is_claimed and verdict.page != number)
+                for verdict, is_claimed in self._awaited[original]
+            ]
+            return
         self._log.commit(number)
         self._end(number, is_kept=True)
 
