@@ -151,6 +151,11 @@ class RecordedServers:
         """The scheme of the fingerprints."""
         return self._reader.scheme
 
+    @property
+    def identity(self) -> str:
+        """The unique name of the index."""
+        return self._reader.identity.decode()
+
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order, without the time when each ended."""
         return self._reader.crawls()
@@ -196,6 +201,10 @@ class RecordedServers:
     def content(self, record: PageRecord) -> KeptContent:
         """Return the URL of the page's original: texts are not kept."""
         return KeptContent(url_of_original=self.url_of_original(record))
+
+    def with_text(self) -> set[int]:
+        """Return an empty set: texts are not kept."""
+        return set()
 
     def url_of_original(self, record: PageRecord) -> str | None:
         """Return the URL of a page's original; None if there is none, or if it is gone."""
