@@ -6,13 +6,17 @@
 A record may be newer or older than the replica. So the log is read after the record, and a record
 that does not match the log is read again or left out.
 
+A dropped page is recorded in the same way, but no look-up finds it, so nothing is compared again.
+If its original is pending, it is committed or released with the original.
+
 If the original of a page is pending, its fate is looked up later, or waited for. When a server has
 lost a part of the log, the original's number may belong to another page, so it counts as gone.
 
 To stay within its bounds the index forgets the least recently seen pages, several at once; pending
 pages stay. Cost: no call to compare a page without candidates, two calls otherwise, and two more if
 it repeats no candidate and shares phrases with other pages; two calls for the fate of a page; three
-for a batch of pages that are forgotten.
+for a batch of pages that are forgotten. With `canonical` one more to add a page to its URL, and one
+to three for a page that names another as canonical.
 """
 
 import sys
