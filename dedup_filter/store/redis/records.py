@@ -94,7 +94,7 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
 
 
 def replaced_by(record: PageRecord) -> int:
-    """Return the page that the commit of a page replaces: that of the earlier visit; 0: none."""
+    """Return the page that a commit replaces, recorded at an earlier visit; 0: none."""
     return (record.original or 0) if record.is_kept else 0
 
 
