@@ -72,6 +72,11 @@ class RecordedDirectory(Snapshot):
             found["keys"].copy().view(KEY).reshape(-1, KEYS),
         )
 
+    @property
+    def identity(self) -> str:
+        """The unique name of the index."""
+        return str(self.noted("identity"))
+
     def content(self, record: PageRecord) -> KeptContent:
         """Return what was kept beside the record of a page."""
         return KeptContent(
