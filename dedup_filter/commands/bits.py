@@ -22,9 +22,9 @@ from dedup_filter.hamming.pairs import FINGERPRINT_BITS, UInt64Array, distinct
 from dedup_filter.model import as_hex
 from dedup_filter.review.page_pairs import page_clusters, page_pairs
 from dedup_filter.review.recorded_pages import fingerprints_of, require_pages
+from dedup_filter.store.protocol import Recorded
 from dedup_filter.store.redis.connection import is_address
 from dedup_filter.upkeep import Index, index_at
-from dedup_filter.upkeep.results import Recorded
 
 _Shown = Callable[[int], int | str]
 

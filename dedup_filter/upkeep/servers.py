@@ -29,10 +29,8 @@ from dedup_filter.text.page_url import canonical, host_of
 from dedup_filter.upkeep.results import (
     Doubt,
     Findings,
-    Searched,
     options_in,
     pages_by_url,
-    search,
 )
 from dedup_filter.wording import counted
 
@@ -116,12 +114,6 @@ class ServerIndex:
         """Read the index. Cost: reads the log; a call for 1,000 records."""
         with self._reader() as reader:
             yield RecordedServers(reader)
-
-    @contextmanager
-    def searched(self, max_distance: int) -> Iterator[Searched]:
-        """Read the index to find near pages. See `search`."""
-        with self.recorded() as recorded:
-            yield search(recorded, max_distance)
 
     def target(self, scheme: Scheme) -> SharedKeeper:
         """Open the index to restore records, or make it. No crawler may be running."""
