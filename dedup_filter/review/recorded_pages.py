@@ -25,7 +25,7 @@ import numpy as np
 
 from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig
-from dedup_filter.errors import DedupError
+from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.fingerprints.sketch import KEY, KEYS
@@ -63,9 +63,12 @@ class Answer(NamedTuple):
 class RecordedPages:
     """The pages of an index, only read, and the frames of its hosts; without an index, none."""
 
-    def __init__(self, name: str, recorded: Recorded, config: FilterConfig) -> None:
+    def __init__(
+        self, name: str, recorded: Recorded, config: FilterConfig, given: Iterable[str] = ()
+    ) -> None:
         self._name = name
         self._recorded = recorded
+        self._given = {*given}
         self.config = config
         """The recorded options of the index, replaced by the options that were given."""
         self._since = ExpectedHosts()
@@ -85,7 +88,7 @@ class RecordedPages:
             return
         config = FilterConfig.of({**index.filter_options(), **options})
         with index.recorded() as recorded:
-            yield cls(str(index), recorded, config)
+            yield cls(str(index), recorded, config, options)
 
     def with_options(self, config: FilterConfig) -> "RecordedPages":
         """Return the same pages with other options, none kept since."""
@@ -122,6 +125,7 @@ class RecordedPages:
         `is_met_now`: see `context`; a page of the index never is.
 
         Raises:
+            ConfigError: selectors were given for a page of the index, whose elements are not kept.
             DedupError: the page cannot be fetched or read.
             SchemeMismatch: the index has fingerprints of another scheme.
         """
@@ -132,6 +136,11 @@ class RecordedPages:
             context_of = partial(self.context, is_met_now=is_met_now)
             page = ExplainedPage.read(given.url, given.page, self.config, context_of)
             return NamedPage(name, given.url, page)
+        if selectors := sorted(self._given & {"content", "ignore"}):
+            raise ConfigError(
+                f"{selectors[0]} does not change a recorded page, as its elements were not kept: "
+                f"save {name} to a file, and give the file"
+            )
         kept, read = self._kept(record)
         if read is None:
             return NamedPage(name, record.url, None, record, kept)

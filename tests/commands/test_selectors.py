@@ -91,6 +91,15 @@ def test_an_index_is_asked_with_the_selectors_of_its_last_crawl(feed, files, tmp
     assert found["selected"] == []
 
 
+def test_they_do_not_change_a_recorded_page(feed, tmp_path):
+    index = str(tmp_path / "index")
+    assert run("index", "import", index, str(feed))[0] == 0
+    command = "explain", "https://example.com/0", "--index", index
+    assert run(*command)[0] == 0
+    said = refused(*command, "--set", "ignore=.views")
+    assert "ignore does not change a recorded page" in said
+
+
 @pytest.mark.parametrize(
     "command",
     [["explain"], ["compare"], ["scan", "-o", "x"], ["bits", "fingerprint"]],
