@@ -23,10 +23,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dedup_filter.config import FilterConfig
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.model import REPEATS, Verdict
@@ -81,9 +83,11 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
     kind = _kind(job, files)
     with _naming_output(job), Work(job, files) as work:
         inputs = [(name, work.path_of(name)) for name in files]
+        # A WARC file is also replayed: its images and documents stay, unless they are to be judged.
+        options: dict[str, Any] = {"payloads": "none"} if kind == "warc" else {}
         if job.index is not None:  # the options of the index hold, unless others are given
-            of_index = index_at(str(job.index)).filter_options()
-            job = replace(job, options={**of_index, **job.options})
+            options |= index_at(str(job.index)).filter_options()
+        job = replace(job, options={**options, **job.options})
         if not work.is_judged:
             _judge(job, inputs, kind, work, watch, say)
         else:
@@ -225,9 +229,10 @@ def _records(
     job: Scan, inputs: Inputs, kind: Format, at: _Bookmark
 ) -> Iterator[tuple[int, Record]]:
     """Yield the records from a bookmark on, each with the number of its file."""
+    reads = partial(records_in, payloads=FilterConfig.of(job.options).judged_payloads)
     for file, (_, path) in enumerate(inputs[at.file :], at.file):
         start, number = (at.end, at.number) if file == at.file else (0, 1)
-        for record in records_in(str(path), kind, job.names, start, number, pages_only=False):
+        for record in reads(str(path), kind, job.names, start, number):
             yield file, record
 
 
