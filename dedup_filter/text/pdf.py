@@ -52,7 +52,8 @@ def read_pdf(body: bytes, title: str = "") -> Document | Unjudged:
                 size += len(page)
                 if size > MOST_TEXT or len(pages) == MOST_PAGES:
                     return Unjudged("too_large")
-                pages.append([line for each in page.splitlines() if (line := each.strip())])
+                lines = map(str.strip, _HYPHEN.sub("", page).splitlines())
+                pages.append(list(filter(None, lines)))
         except PdfiumError:
             return Unjudged("binary")
     text = "\n".join(_with_edges_once(pages))
@@ -68,7 +69,7 @@ def _pages(body: bytes) -> Iterator[str]:
         for number in range(len(pdf)):
             page = pdf[number]
             text = page.get_textpage()
-            yield _HYPHEN.sub("", text.get_text_range())
+            yield text.get_text_range()
             text.close()
             page.close()
     finally:

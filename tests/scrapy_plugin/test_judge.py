@@ -186,7 +186,7 @@ EMPTY = b'{"comments": [], "more": null, "text": "' + b"-" * 99 + b'"}'
 )
 @pytest.mark.parametrize("workers", [0, 1])
 def test_equal_bytes_of_responses_that_are_no_pages(
-    make_crawl, respond, body, cls, payloads, said, workers
+    make_crawl, respond, body, cls, payloads, *, said, workers
 ):
     crawl = make_crawl(CrawlFilter.open(payloads=payloads, workers=workers))
     found = [outcomes(crawl, respond(f"http://{n}/", body, cls), {"n": n}) for n in "ab"]

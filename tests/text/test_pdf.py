@@ -39,7 +39,7 @@ def test_headers_and_footers_come_once_and_words_in_their_order(book, article):
 
 def test_a_divided_word_is_joined(monkeypatch):
     pages = ["a divi\x02\r\nded word", "and ano\ufffether"]
-    monkeypatch.setattr(reader, "_pages", lambda _: map(lambda p: reader._HYPHEN.sub("", p), pages))
+    monkeypatch.setattr(reader, "_pages", lambda _: iter(pages))
     assert read_pdf(b"").text == "a divided word\nand another"
 
 
