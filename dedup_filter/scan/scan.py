@@ -36,6 +36,7 @@ from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
 from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
+from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
 from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl
@@ -121,6 +122,8 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
         require_alike([Path(name) for name in files], job.names)
+    if job.revisits and (kind != "warc" or job.mark):
+        raise ConfigError("--revisits is for WARC files that are written without marks")
     of_marks: Format = "lines" if kind == "warc" else kind
     _require_ending(job.output, of_marks if job.mark else kind)
     _require_ending(job.duplicates, of_marks)
@@ -264,15 +267,16 @@ def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
     config = CrawlFilter.check_options(work.index, **job.options)
     repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
     with ExitStack() as opened:
-        entries = entries_in(work.log)
+        entries: Callable[[], Iterator[Entry]] = partial(entries_in, work.log)
         if job.keep != "first":
             index = opened.enter_context(PageReader.open_to_read(work.index))
             needs_dates = job.keep == "newest" and job.names.date is not None and kind != "warc"
             least = config.min_similarity
             best = BestCopies(work.log, index, job.keep, least, needs_dates=needs_dates)
-            entries = best.entries()
+            entries = best.entries
         parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
-        summary = write_outputs(kind, inputs, entries, Wanted(job, parts, repeats))
+        revisits = Revisits(inputs, entries, repeats) if job.revisits else None
+        summary = write_outputs(kind, inputs, entries(), Wanted(job, parts, repeats, revisits))
         for part in parts:
             part.flush()
             os.fsync(part.fileno())
