@@ -162,7 +162,7 @@ class FilterConfig:
         """The selectors of `ignore` and `content`, by host."""
         return SiteSelectors.read(self.ignore, self.content)
 
-    @property
+    @cached_property
     def judged_payloads(self) -> Payloads:
         """Which bytes that are no page are judged."""
         return Payloads(self.payloads, self.read_pdf)

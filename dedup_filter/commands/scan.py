@@ -64,8 +64,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
     INPUT: JSON lines (also compressed), Parquet or WARC files, folders or patterns of them, in
     order; - for lines on standard input. FILE gets one copy of each page, unchanged. Duplicates,
     and with --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON
-    has it. Bad records are reported and left out. With --engine spark FILE is a folder. If a scan
-    is interrupted, the same command continues it; its state is in FILE.scan.
+    has it. Bad records are reported and left out. With --engine spark FILE is a folder. The same
+    command continues an interrupted scan; its state is in FILE.scan.
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """

@@ -91,7 +91,7 @@ def files_in(names: Sequence[str]) -> list[str]:
     """Expand names to files, in order: a file, all files in a folder, or the files of a pattern.
 
     Raises:
-        ConfigError: there is no such file, or none in a folder.
+        ConfigError: there is no such file, or none in a folder, or one is a WACZ file.
     """
     found: list[str] = []
     for name in names:
@@ -116,6 +116,11 @@ def files_in(names: Sequence[str]) -> list[str]:
             if not matching:
                 raise ConfigError(f"there is no file {name}")
             found += matching
+    for name in found:
+        if name.lower().endswith(".wacz"):
+            raise ConfigError(
+                f"{name} is a ZIP file of WARC files: unzip it, and scan its folder archive"
+            )
     return found
 
 
