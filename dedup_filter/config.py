@@ -111,7 +111,7 @@ class FilterConfig:
     phrases with it, however far apart their fingerprints are."""
     canonical: bool = False
     """Compare a page with the page that it names as canonical (`<link rel="canonical">`, or the
-    header Link), however far apart their fingerprints are. Not for a shared index."""
+    header Link), however far apart their fingerprints are."""
     revisit: str = "keep"
     """"keep" or "drop" the item of a page that an earlier crawl saw at the same URL, if the page is
     near its earlier version. The filter's verdict is "revisit" either way."""
