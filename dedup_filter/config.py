@@ -13,6 +13,8 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.features.analysis import ADS, FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.text.payloads import PAYLOADS, Payloads
+from dedup_filter.text.pdf import CAN_READ_PDF
 from dedup_filter.text.selectors import SiteSelectors
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
@@ -43,6 +45,8 @@ class FilterOptions(TypedDict, total=False):
     title_weight: int
     heading_weight: int
     image_weight: int
+    payloads: str
+    read_pdf: bool
     scope: str
     shared_phrases: bool
     canonical: bool
@@ -95,6 +99,11 @@ class FilterConfig:
     """The same for each shingle of a heading within the main content."""
     image_weight: int = 0
     """The same for each image within the main content."""
+    payloads: str = "documents"
+    """Which bytes that are no page are compared, as bytes: "documents" (PDF, office files,
+    archives), "all" (also images, JSON, feeds), or "none"."""
+    read_pdf: bool = False
+    """Judge a PDF by its text. Needs the extra "pdf"."""
     scope: str = "all"
     """A page is compared with "all" pages, or only with pages of its "host"."""
     shared_phrases: bool = True
@@ -128,6 +137,8 @@ class FilterConfig:
             if not is_right(value):
                 raise ConfigError(f"{name} must be {wanted}, not {value!r}")
         self.selectors.of("")  # raises ConfigError for invalid selectors
+        if self.read_pdf and not CAN_READ_PDF:
+            raise ConfigError("read_pdf needs pypdfium2: pip install 'dedup-filter[pdf]'")
         for name in _PART_WEIGHTS if self.features != "shingles" else ():
             if getattr(self, name):
                 raise ConfigError(
@@ -150,6 +161,11 @@ class FilterConfig:
     def selectors(self) -> SiteSelectors:
         """The selectors of `ignore` and `content`, by host."""
         return SiteSelectors.read(self.ignore, self.content)
+
+    @cached_property
+    def judged_payloads(self) -> Payloads:
+        """Which bytes that are no page are judged."""
+        return Payloads(self.payloads, self.read_pdf)
 
     @cached_property
     def part_weights(self) -> PartWeights:
@@ -233,6 +249,8 @@ _RULES: Mapping[str, _Rule] = {
     "ads": _one_of(ADS),
     # A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text.
     **dict.fromkeys(_PART_WEIGHTS, _whole(0, 1_000)),
+    "payloads": _one_of(PAYLOADS),
+    "read_pdf": _FLAG,
     "scope": _one_of(("all", "host")),
     "shared_phrases": _FLAG,
     "canonical": _FLAG,

@@ -72,6 +72,8 @@ class Document:
     """URLs that the page names as canonical; may be relative."""
     selected: tuple[str, ...] = field(default=(), compare=False)
     """Effects of the user's selectors on the page: see `text.selectors`."""
+    unread_reason: Reason = "by_script"
+    """Why it is unjudged if more words are unread than read, and no page is equal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ _UPDATES = 1_000
 @click.option("--output", "-o", required=True, metavar="FILE", help="File for the pages.")
 @click.option("--duplicates", metavar="FILE", help="File for the duplicates.")
 @click.option("--mark", is_flag=True, help="Write all pages, each with its verdict.")
+@click.option("--revisits", is_flag=True, help="Write WARC revisit records for dropped pages.")
 @click.option(
     "--keep",
     type=click.Choice(POLICIES),
@@ -63,8 +64,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
     INPUT: JSON lines (also compressed), Parquet or WARC files, folders or patterns of them, in
     order; - for lines on standard input. FILE gets one copy of each page, unchanged. Duplicates,
     and with --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON
-    has it. Bad records are reported and left out. With --engine spark FILE is a folder. If a scan
-    is interrupted, the same command continues it; its state is in FILE.scan.
+    has it. Bad records are reported and left out. With --engine spark FILE is a folder. The same
+    command continues an interrupted scan; its state is in FILE.scan.
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """
@@ -89,6 +90,7 @@ def scan_command(as_json: bool, **given: Any) -> None:
         output,
         duplicates,
         mark=given["mark"],
+        revisits=given["revisits"],
         keep=given["keep"],
         index=index,
         names=replace(given["fields"], date=given["date_field"]),
@@ -123,8 +125,9 @@ def scan_command(as_json: bool, **given: Any) -> None:
 
 
 def _on_spark(job: Scan, master: str) -> Summary:
-    if job.index is not None or job.keep != "first" or "workers" in job.options:
-        raise ConfigError("--index, --keep and --workers are not for --engine spark")
+    is_local = job.revisits or job.keep != "first" or "workers" in job.options
+    if job.index is not None or is_local:
+        raise ConfigError("--index, --keep, --revisits and --workers are not for --engine spark")
     from dedup_filter.spark.session import session
 
     with session(master) as spark:

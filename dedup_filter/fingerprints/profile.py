@@ -197,11 +197,13 @@ class PageProfile:
     """The effects of a user's selectors on the page."""
     text: str = ""
     """The text of `document`."""
+    unread_reason: Reason = "by_script"
+    """Why the page is unjudged if it is unread and repeats none."""
 
     @property
     def reason(self) -> Reason:
         """Why no candidates are looked up; only for pages without `texts`."""
-        return "by_script" if self.is_unread else "too_short"
+        return self.unread_reason if self.is_unread else "too_short"
 
     @property
     def was_shown(self) -> bool:
@@ -396,6 +398,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         canonical=document.canonical,
         selected=document.selected,
         text=document.text,
+        unread_reason=document.unread_reason,
     )
 
 

@@ -26,14 +26,16 @@ import numpy as np
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import BoolArray, Words, words_of
 from dedup_filter.fingerprints.profile import PageTexts, Passage, PassageKind, Surroundings
-from dedup_filter.model import Document, Unjudged
+from dedup_filter.model import Document, Reason, Unjudged
 from dedup_filter.text.blocks import Block
 from dedup_filter.text.content import Content, find_content, first_link, whole_content, word_sum
+from dedup_filter.text.decode import looks_binary
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.lines import compared_lines, text_blocks
 from dedup_filter.text.page_bytes import pack_page, page_nbytes, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import links_of_header
+from dedup_filter.text.payloads import Payloads
 from dedup_filter.text.plain_text import count_words, normalize_parts
 from dedup_filter.text.reading import MOST_OF_HEADLINE, Page, Shown, read
 from dedup_filter.text.selectors import Selectors
@@ -119,11 +121,14 @@ class Source(NamedTuple):
     """Its URL, if its images are wanted."""
     selectors: Selectors | None = None
     """Of a user, for pages of its host."""
+    payloads: Payloads = Payloads()
+    """Which bytes that are no page are judged."""
 
     @classmethod
     def of(cls, page: PageText, url: str, host: str, config: FilterConfig) -> "Source":
         """Say what a page at a URL is read from."""
-        return cls(page, url if config.part_weights.image else None, config.selectors.of(host))
+        images_of = url if config.part_weights.image else None
+        return cls(page, images_of, config.selectors.of(host), config.judged_payloads)
 
     def content(self) -> Page | Document | Unjudged:
         """Take the page apart.
@@ -132,7 +137,13 @@ class Source(NamedTuple):
             TypeError: not exactly one of html and text is given, or one of another type.
         """
         html, text, content_type, link, title = self.page
-        content = read(html, text, content_type, self.images_of, title, self.selectors)
+        if self.payloads.are_data(html, content_type):
+            reason: Reason = "binary" if looks_binary(html) else "not_html"
+            content: Page | Document | Unjudged = Unjudged(reason)
+        else:
+            content = read(html, text, content_type, self.images_of, title, self.selectors)
+        if isinstance(content, Unjudged) and isinstance(html, bytes):
+            content = self.payloads.document(html, content.reason, title or "")
         if isinstance(content, Unjudged) or not link:
             return content
         links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}

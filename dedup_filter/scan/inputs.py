@@ -2,7 +2,7 @@
 
     lines     a JSON object in each line; plain or compressed (`streams`), whatever the name
     parquet   a row for each page (`parquet`); a file that is cut off counts as one bad record
-    warc      HTML and plain texts (`warc`)
+    warc      HTML and plain texts (`warc`), and other bodies that are to be judged (`Payloads`)
 
 A bad record is skipped, and its `problem` says why; a good record may have a page that cannot be
 judged. After a bad record, reading continues if possible. Only the current record is in memory (64
@@ -34,6 +34,7 @@ from dedup_filter.text.page_fields import (
     url_in,
     value_at,
 )
+from dedup_filter.text.payloads import BYTES_TYPE, Payloads
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 from dedup_filter.upkeep.lines import LONGEST_LINE
 
@@ -90,7 +91,7 @@ def files_in(names: Sequence[str]) -> list[str]:
     """Expand names to files, in order: a file, all files in a folder, or the files of a pattern.
 
     Raises:
-        ConfigError: there is no such file, or none in a folder.
+        ConfigError: there is no such file, or none in a folder, or one is a WACZ file.
     """
     found: list[str] = []
     for name in names:
@@ -115,6 +116,11 @@ def files_in(names: Sequence[str]) -> list[str]:
             if not matching:
                 raise ConfigError(f"there is no file {name}")
             found += matching
+    for name in found:
+        if name.lower().endswith(".wacz"):
+            raise ConfigError(
+                f"{name} is a ZIP file of WARC files: unzip it, and scan its folder archive"
+            )
     return found
 
 
@@ -125,12 +131,12 @@ def records_in(
     start: int = 0,
     number: int = 1,
     *,
-    pages_only: bool = True,
+    payloads: Payloads | None = None,
 ) -> Iterator[Record]:
     """Yield the records of a file from a position on; the first line there has this number.
 
-    `kind`: its format; None: the format of its name. `pages_only`: the records of a WARC file that
-    are no pages are not yielded.
+    `kind`: its format; None: the format of its name. `payloads`: which records of a WARC file that
+    are no pages are judged all the same; None: none, and they are not yielded.
 
     Raises:
         DedupError: the file does not have the format of its name, or a package is missing.
@@ -142,8 +148,8 @@ def records_in(
     elif kind == "parquet":
         yield from _rows(name, names, start)
     else:
-        for record in _archived(name, start):
-            if record.not_page is None or not pages_only:
+        for record in _archived(name, start, payloads or Payloads()):
+            if record.not_page is None or payloads is not None:
                 yield record
 
 
@@ -183,12 +189,12 @@ def require_fields(files: Sequence[str], names: FieldNames) -> None:
         )
 
 
-def _archived(name: str, start: int) -> Iterator[Record]:
+def _archived(name: str, start: int, payloads: Payloads) -> Iterator[Record]:
     from dedup_filter.scan.warc import read_warc  # which loads urllib3: 50 ms
 
     for record in read_warc(Path(name), MAX_PAGE_LENGTH, start):
         at, end, problem = record.start, record.end, record.problem
-        page = None if problem or record.not_page else _page_of(record)
+        page = None if problem or record.not_page else _page_of(record, payloads)
         if page is not None:
             yield Record(at, end, at, record.url, page, passed=at, date=record.date)
         else:
@@ -196,13 +202,14 @@ def _archived(name: str, start: int) -> Iterator[Record]:
             yield Record(at, end, at, "", "error", problem, passed=at, not_page=not_page)
 
 
-def _page_of(record: "WarcRecord") -> PageText | None:
+def _page_of(record: "WarcRecord", payloads: Payloads) -> PageText | None:
     """Return the text of a page; None: it is not a page but an image, a style, ..."""
     kind = (record.content_type or "").strip().lower()
     if kind.startswith("text/plain"):
         return PageText(text=decode(record.body, kind))
     if kind and "html" not in kind.partition(";")[0]:
-        return None
+        is_judged = payloads.take(record.body)
+        return PageText(html=record.body, content_type=BYTES_TYPE) if is_judged else None
     return PageText(html=record.body, content_type=record.content_type, link=record.link)
 
 

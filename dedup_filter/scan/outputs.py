@@ -2,7 +2,8 @@
 
     lines     each line byte for byte, in the compression that the output's name says
     parquet   rows with the columns, types and compression of the first file
-    warc      records byte for byte, with all records that are not pages
+    warc      records byte for byte, with all records that are not pages; in the places of dropped
+              pages, if they are wanted, revisit records (`revisits`)
 
 A duplicate is written with its mark, the field or column "dedup": the verdict as in
 `Verdict.as_json`. With `mark`, all pages are written with marks to one output. WARC records cannot
@@ -23,6 +24,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from dedup_filter.scan.inputs import Format
 from dedup_filter.scan.parquet import ParquetOutput, ParquetRows
+from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import Stream, compressed_to
 from dedup_filter.scan.verdict_log import BAD, NOT_PAGE, Entry
 from dedup_filter.scan.work import Scan
@@ -60,6 +62,8 @@ class Wanted(NamedTuple):
     """The open files of `Scan.outputs`."""
     repeats: Collection[str]
     """The outcomes of pages that are dropped."""
+    revisits: Revisits | None = None
+    """Makes the WARC records that take the places of dropped pages; None: nothing does."""
 
 
 def write_outputs(
@@ -120,6 +124,7 @@ class _Lines:
 
     def __init__(self, wanted: Wanted, opened: ExitStack) -> None:
         self._mark, self._repeats = wanted.job.mark, wanted.repeats
+        self._revisits = wanted.revisits
         names = [path.name for path in wanted.job.outputs]
         if not (self._are_compressed or self._mark):
             names[0] = ""
@@ -161,6 +166,8 @@ class _Records(_Lines):
                 if is_repeat or entry.outcome == BAD:
                     self._copy(file, entry.start)
                     file.seek(entry.end)
+                if is_repeat and self._revisits is not None:
+                    self._kept.write(self._revisits.record(entry))
                 if is_repeat or (self._mark and entry.outcome not in (BAD, NOT_PAGE)):
                     place = {"url": entry.url, "file": name, "start": entry.start, "end": entry.end}
                     self.write_mark(entry, json.dumps({**place, MARK: entry.mark}).encode() + b"\n")

@@ -23,10 +23,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dedup_filter.config import FilterConfig
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.model import REPEATS, Verdict
@@ -34,6 +36,7 @@ from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
 from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
+from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
 from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl
@@ -81,9 +84,11 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
     kind = _kind(job, files)
     with _naming_output(job), Work(job, files) as work:
         inputs = [(name, work.path_of(name)) for name in files]
+        # A WARC file is also replayed: its images and documents stay, unless they are to be judged.
+        options: dict[str, Any] = {"payloads": "none"} if kind == "warc" else {}
         if job.index is not None:  # the options of the index hold, unless others are given
-            of_index = index_at(str(job.index)).filter_options()
-            job = replace(job, options={**of_index, **job.options})
+            options |= index_at(str(job.index)).filter_options()
+        job = replace(job, options={**options, **job.options})
         if not work.is_judged:
             _judge(job, inputs, kind, work, watch, say)
         else:
@@ -117,6 +122,8 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
         require_alike([Path(name) for name in files], job.names)
+    if job.revisits and (kind != "warc" or job.mark):
+        raise ConfigError("--revisits is for WARC files that are written without marks")
     of_marks: Format = "lines" if kind == "warc" else kind
     _require_ending(job.output, of_marks if job.mark else kind)
     _require_ending(job.duplicates, of_marks)
@@ -225,9 +232,10 @@ def _records(
     job: Scan, inputs: Inputs, kind: Format, at: _Bookmark
 ) -> Iterator[tuple[int, Record]]:
     """Yield the records from a bookmark on, each with the number of its file."""
+    reads = partial(records_in, payloads=FilterConfig.of(job.options).judged_payloads)
     for file, (_, path) in enumerate(inputs[at.file :], at.file):
         start, number = (at.end, at.number) if file == at.file else (0, 1)
-        for record in records_in(str(path), kind, job.names, start, number, pages_only=False):
+        for record in reads(str(path), kind, job.names, start, number):
             yield file, record
 
 
@@ -259,15 +267,16 @@ def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
     config = CrawlFilter.check_options(work.index, **job.options)
     repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
     with ExitStack() as opened:
-        entries = entries_in(work.log)
+        entries: Callable[[], Iterator[Entry]] = partial(entries_in, work.log)
         if job.keep != "first":
             index = opened.enter_context(PageReader.open_to_read(work.index))
             needs_dates = job.keep == "newest" and job.names.date is not None and kind != "warc"
             least = config.min_similarity
             best = BestCopies(work.log, index, job.keep, least, needs_dates=needs_dates)
-            entries = best.entries()
+            entries = best.entries
         parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
-        summary = write_outputs(kind, inputs, entries, Wanted(job, parts, repeats))
+        revisits = Revisits(inputs, entries, repeats) if job.revisits else None
+        summary = write_outputs(kind, inputs, entries(), Wanted(job, parts, repeats, revisits))
         for part in parts:
             part.flush()
             os.fsync(part.fileno())

@@ -90,6 +90,20 @@ def read_warc(path: Path, most: int, start: int = 0) -> Iterator[WarcRecord]:
             at = record.end
 
 
+def parts_of(record: bytes) -> tuple[list[tuple[str, str]], bytes, bytes]:
+    """Return the fields of a sound record, its HTTP head with the blank line, and its payload.
+
+    The payload is in the encoding in which it was sent; without an HTTP head it is the block.
+    """
+    if record.startswith(GZIP_MAGIC):
+        record = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(record)
+    fields, block = _head(record, None)
+    block = block[: int(fields["Content-Length"])]
+    end = _BLANK_LINE.search(block) if _STATUS.match(block) else None
+    split = 0 if end is None else end.end()
+    return list(fields.items()), block[:split], block[split:]
+
+
 def _record(file: BinaryIO, at: int, size: int, most: int) -> WarcRecord:
     file.seek(at)
     is_member = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC

@@ -46,6 +46,8 @@ class Scan:
     """The file for duplicates; None: they are not written."""
     mark: bool = False
     """Whether all pages are written to `output`, each with its mark."""
+    revisits: bool = False
+    """Whether dropped pages of WARC files become revisit records."""
     keep: Policy = "first"
     """Which copy of a page is kept."""
     index: Path | None = None

@@ -173,7 +173,7 @@ class Judge:
             return self._no_response
         try:
             if response not in self._visits:
-                self._visits[response] = Visit(response)
+                self._visits[response] = Visit(response, self.pages.config.judged_payloads)
                 if self._visits[response].opted_out:
                     self.stats.add("opted_out")
             return self._visits[response]

@@ -4,7 +4,8 @@ The page of a response is
 
     HTML    by Scrapy's class or the header, or if a text begins like a whole HTML document
     text    any other text/*, or text without a header
-    none    if it holds many pages or records (feeds, XML, JSON, tables) or none (images)
+    none    if it holds many pages or records (feeds, XML, JSON, tables) or none (images); its bytes
+            are judged if the options `payloads` and `read_pdf` say so
 
 XML and JSON are also recognized by their beginning: servers often call them text/plain or
 text/html. A page is read from the received bytes, never from the spider's tree, which a spider may
@@ -28,8 +29,10 @@ from dedup_filter.model import Reason
 from dedup_filter.scrapy_plugin.page_fates import Judgement, ResponseItems
 from dedup_filter.text.decode import decode, looks_binary
 from dedup_filter.text.page_fields import PageText, is_document
+from dedup_filter.text.payloads import BYTES_TYPE, Payloads
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
+NO_PAYLOADS = Payloads()
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _DATA_ENDINGS = ("xml", "json", "csv", "tab-separated-values", "calendar")
 """Endings of the text types that hold many records."""
@@ -56,12 +59,13 @@ class Page:
 class Visit:
     """One response, as long as Scrapy holds it: until its last item has left the pipelines."""
 
-    def __init__(self, response: Response | None) -> None:
+    def __init__(self, response: Response | None, payloads: Payloads = NO_PAYLOADS) -> None:
         request = None if response is None else response.request
         self.url = "" if response is None else response.url
         self.page: Page | None = None
         """The page of the response, once `read` was called."""
         self.is_one_page = response is not None and _is_one_page(response)
+        self._payloads = payloads
         self._response = (lambda: None) if response is None else ref(response)
         self.urls = () if request is None or request.method != "GET" else _urls(self.url, request)
         """URLs that lead to this response: its own, and URLs that redirected to it."""
@@ -73,7 +77,7 @@ class Visit:
         """Judgements on pages of its items, by URL (the first) and by the hash of their text."""
 
     def read(self) -> Page:
-        """Return the page of the response; without text if it holds many pages, or none."""
+        """Return the page of the response; a reason, if it holds many pages or none."""
         if self.page is None:
             response = self._response()
             if response is None:
@@ -81,6 +85,8 @@ class Visit:
             text: PageText | Reason = "not_html"
             if self.is_one_page and isinstance(response, TextResponse):
                 text = _page_text(response)
+            if isinstance(text, str) and self._payloads.take(response.body):
+                text = PageText(html=response.body, content_type=BYTES_TYPE)
             self.page = Page(self.url, text)
         return self.page
 

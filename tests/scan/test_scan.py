@@ -285,6 +285,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
     archive(here / "a.warc.gz")
     pq.write_table(feed_table(), "a.parquet")
     (here / "there.jsonl").write_text("mine")
+    (here / "a.wacz").write_bytes(b"PK\x03\x04")
     (here / "mine.jsonl.scan").mkdir()
     (here / "mine.jsonl.scan" / "notes").write_text("mine")
     before = {path: path.is_dir() or path.read_bytes() for path in here.rglob("*")}
@@ -304,6 +305,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
         (["a.warc.gz", "-o", "u.warc"], "in the compression of"),
         (["a.warc.gz", "-o", "u.warc.gz", "--duplicates", "d.warc.gz"], "lines of JSON"),
         (["a.warc.gz", "feed.jsonl", "-o", "u"], "different formats"),
+        (["a.wacz", "-o", "u.warc.gz"], "unzip it"),
         (["-", "-", "-o", "u.jsonl"], "only once"),
         (["a.parquet", "-o", "u.parquet", "--keep", "newest", "--date-field", "day"], "'day'"),
         (["feed.jsonl", "-o", "mine.jsonl"], "holds 'notes'"),

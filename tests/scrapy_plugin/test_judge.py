@@ -4,7 +4,7 @@ import logging
 from unittest.mock import Mock
 
 import pytest
-from scrapy.http import HtmlResponse, JsonResponse
+from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse
 
 from dedup_filter.crawl_filter import CrawlFilter
 
@@ -164,3 +164,33 @@ def test_relative_url_of_an_item_is_joined_to_that_of_its_response(
     judged(crawl, respond("http://a/list/", page(9)), {"url": url, "html": page(1)})
 
     assert crawl.pages.see("http://elsewhere/", html=page(1)).original == meant
+
+
+PDF = b"%PDF-1.7" + bytes(range(256))
+EMPTY = b'{"comments": [], "more": null, "text": "' + b"-" * 99 + b'"}'
+
+
+@pytest.mark.parametrize(
+    ("body", "cls", "payloads", "said"),
+    [
+        (PDF, Response, "documents", ["binary", "exact"]),
+        (PDF, TextResponse, "documents", ["binary", "exact"]),
+        (PDF, HtmlResponse, "documents", ["binary", "exact"]),
+        (PDF, Response, "none", ["not_html", "not_html"]),
+        (b"\x89PNG\r\n" + PDF, Response, "documents", ["not_html", "not_html"]),
+        (b"\x89PNG\r\n" + PDF, Response, "all", ["binary", "exact"]),
+        (EMPTY, JsonResponse, "documents", ["not_html", "not_html"]),
+        (EMPTY, JsonResponse, "all", ["not_html", "exact"]),
+        (b"[]", JsonResponse, "all", ["not_html", "not_html"]),
+    ],
+)
+@pytest.mark.parametrize("workers", [0, 1])
+def test_equal_bytes_of_responses_that_are_no_pages(
+    make_crawl, respond, body, cls, payloads, *, said, workers
+):
+    crawl = make_crawl(CrawlFilter.open(payloads=payloads, workers=workers))
+    found = [outcomes(crawl, respond(f"http://{n}/", body, cls), {"n": n}) for n in "ab"]
+
+    assert found == [[each] for each in said]
+    assert crawl.stats[f"dedup/unjudged/{said[0]}"] == 2 - said.count("exact")
+    assert crawl.stats["dedup/pages"] == outcomes_adding_up(crawl.stats) == 2

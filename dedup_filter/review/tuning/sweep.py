@@ -35,6 +35,8 @@ _WITHOUT_EFFECT = {
     "revisit": "it changes no verdict",
     "ignore": "pages were kept without what it left out then",
     "content": "pages were kept without what it left out then",
+    "payloads": "the bytes of documents are not kept",
+    "read_pdf": "the bytes of documents are not kept",
     "max_pages": "pages beyond that bound are not recorded any more",
     "expire_days": "pages beyond that bound are not recorded any more",
 }
