@@ -56,6 +56,7 @@ from dedup_filter.model import Verdict
 from dedup_filter.store.protocol import KeptPages, Overtaken
 from dedup_filter.store.records import KEPT_AS_TEXT
 from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
+from dedup_filter.text.clean_text import clean_text
 from dedup_filter.text.page_url import Place, canonical_of
 from dedup_filter.text.reading import Shown
 from dedup_filter.thresholds import FRAME_TIMES
@@ -103,8 +104,9 @@ class _Change(NamedTuple):
 class FramedPages:
     """Judges pages of hosts whose frames it counts."""
 
-    def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
+    def __init__(self, config: FilterConfig, kept: KeptPages, *, with_text: bool = False) -> None:
         self._config = config
+        self._with_text = with_text
         self._kept = kept
         self._store = kept.frames
         self._exchange = kept.exchange
@@ -149,6 +151,8 @@ class FramedPages:
             found = self._compared(place, found_by)
             if found.reason == "no_text":
                 return found
+            if self._with_text:
+                found = found._replace(text=clean_text(page.content, expected.times))
             kept = (found_by.text, _form_of(page)) if self._config.keep_text else (None, None)
             change = None
             try:
@@ -174,10 +178,14 @@ class FramedPages:
     def judge(self, place: Place, page: ReadPage) -> Verdict:
         """Return the verdict of `claim` on a page now; record and count nothing."""
         self._receive(_framed(place, page), page.shown)
-        found_by = self.profile(place, page)
+        context = self.context(_framed(place, page), page.shown)
+        found_by = profile_of(page, context, self._config)
         if found_by.is_blank:  # a store may count such a page
             return verdict_on(found_by, "unjudged", "no_text")
-        return self._compared(place, found_by)
+        found = self._compared(place, found_by)
+        if self._with_text:
+            found = found._replace(text=clean_text(page.content, context.times))
+        return found
 
     def _compared(self, place: Place, page: PageProfile) -> Verdict:
         found = self._kept.compare(place, page)

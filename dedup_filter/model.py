@@ -201,6 +201,9 @@ class Verdict:
     selected: tuple[str, ...] = ()
     """Effects of the options `ignore` and `content` on the page: "ignored", "content",
     "no_content", "nothing_left" (docs/statistics.md)."""
+    text: str | None = field(default=None, repr=False)
+    """The main text of the page without the frame of its host, one block a line; None: the filter
+    was not opened with `with_text`, or the page has no text."""
 
     @property
     def cluster(self) -> int | None:
@@ -224,7 +227,7 @@ class Verdict:
         shown = [
             f"{each.name}={value!r}"
             for each in fields(self)[1:]
-            if (value := getattr(self, each.name)) != each.default
+            if each.repr and (value := getattr(self, each.name)) != each.default
         ]
         return f"Verdict({', '.join([repr(self.outcome), *shown])})"
 

@@ -33,6 +33,7 @@ from dedup_filter.model import REPEATS, Verdict
 from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
 from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
+from dedup_filter.scan.own_texts import OwnTexts
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
@@ -117,6 +118,10 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
         require_alike([Path(name) for name in files], job.names)
+    if kind == "warc" and job.text_out is not None:
+        raise ConfigError(
+            "WARC records stay as they are: --with-text is for JSON lines and Parquet"
+        )
     of_marks: Format = "lines" if kind == "warc" else kind
     _require_ending(job.output, of_marks if job.mark else kind)
     _require_ending(job.duplicates, of_marks)
@@ -266,8 +271,12 @@ def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
             least = config.min_similarity
             best = BestCopies(work.log, index, job.keep, least, needs_dates=needs_dates)
             entries = best.entries()
+        texts = None
+        if job.text_out is not None:
+            recorded = opened.enter_context(index_at(str(work.index)).recorded())
+            texts = OwnTexts(recorded, config)
         parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
-        summary = write_outputs(kind, inputs, entries, Wanted(job, parts, repeats))
+        summary = write_outputs(kind, inputs, entries, Wanted(job, parts, repeats, texts))
         for part in parts:
             part.flush()
             os.fsync(part.fileno())

@@ -253,6 +253,9 @@ class NearDuplicatePipeline:
         if judgement is not None:
             if self._settings.action == "tag":
                 self._tag(item, judgement)
+            text, field = judgement.verdict.text, self._settings.text_out
+            if field is not None and text is not None:
+                self._add_text(item, field, text)
             self._log_refusal(judgement)
         return item
 
@@ -290,18 +293,9 @@ class NearDuplicatePipeline:
         return dropped
 
     def _tag(self, item: Any, judgement: Judgement) -> None:
-        """Write the verdict into a field of the item, if the item accepts the field.
-
-        Dicts always do. Other kinds of items must have the field, or allow extra ones (pydantic).
-        """
+        """Write the verdict into a field of the item."""
         field, verdict = self._settings.tag_field, judgement.verdict
-        mark = verdict.as_json()
-        try:
-            if getattr(item, "model_config", {}).get("extra") == "allow":
-                setattr(item, field, mark)
-            else:
-                ItemAdapter(item)[field] = mark
-        except Exception:  # no such field, no item, frozen, or refused by its class
+        if not _is_put(item, field, verdict.as_json()):
             self._stats.add("items_not_tagged")
             if self._stats.get("items_not_tagged") == 1:
                 logger.warning(
@@ -312,6 +306,17 @@ class NearDuplicatePipeline:
                 )
         if verdict.is_duplicate:
             self._log(judgement, "Found %s", describe(judgement.url, verdict))
+
+    def _add_text(self, item: Any, field: str, text: str) -> None:
+        """Write the text of its page into a field of the item."""
+        if not _is_put(item, field, text):
+            self._stats.add("items_without_text")
+            if self._stats.get("items_without_text") == 1:
+                logger.warning(
+                    "%s items get no text: they have no field %r that takes a str (DEDUP_TEXT_OUT)",
+                    type(item).__name__,
+                    field,
+                )
 
     def _log_refusal(self, judgement: Judgement) -> None:
         """Write one line on a page that was kept although it is near another page."""
@@ -338,10 +343,26 @@ class NearDuplicatePipeline:
             logger.info(self._stats.summary(figures))
 
 
+def _is_put(item: Any, field: str, value: str | dict[str, Any]) -> bool:
+    """Write a value into a field of an item; return whether the item accepts the field.
+
+    Dicts always do. Other kinds of items must have the field, or allow extra ones (pydantic).
+    """
+    try:
+        if getattr(item, "model_config", {}).get("extra") == "allow":
+            setattr(item, field, value)
+        else:
+            ItemAdapter(item)[field] = value
+    except Exception:  # no such field, no item, frozen, or refused by its class
+        return False
+    return True
+
+
 def _open_index(settings: PluginSettings, crawler: Crawler) -> CrawlFilter:
     """Open the index before anything is crawled and before a feed is begun."""
     crawl = _crawl_of_job(crawler) if crawler.settings.get("JOBDIR") else None
-    return CrawlFilter.open(settings.index, crawl=crawl, **settings.options)
+    with_text = settings.text_out is not None
+    return CrawlFilter.open(settings.index, crawl=crawl, with_text=with_text, **settings.options)
 
 
 def _crawl_of_job(crawler: Crawler) -> str:
