@@ -155,11 +155,12 @@ class NearDuplicateFilter:
             raise ConfigError(
                 "keep_text is for an index in a directory; with another location it must be False"
             )
-        if config.canonical and not is_in_directory and location != MEMORY:
-            raise ConfigError(
-                "canonical is for an index in a directory or in memory, as a shared one has no "
-                "look-up by URL; with another location it must be False"
-            )
+        for name in ("canonical", "changes"):
+            if getattr(config, name) and not is_in_directory and location != MEMORY:
+                raise ConfigError(
+                    f"{name} is for an index in a directory or in memory, as a shared one has no "
+                    "look-up by URL; with another location it must be False"
+                )
         return config
 
     def see(

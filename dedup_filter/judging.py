@@ -148,11 +148,9 @@ class FramedPages:
             counted = self._counted(host, shown)
             expected = self._expected.context(counted)
             found_by = profile_of(page, expected, self._config)
-            found = self._compared(place, found_by)
-            if found.reason == "no_text":
+            found = self._compared(place, page, found_by, expected)
+            if found.reason == "no_text" or found.outcome == "same_template":
                 return found
-            if self._with_text:
-                found = found._replace(text=clean_text(page.content, expected.times))
             kept = (found_by.text, _form_of(page)) if self._config.keep_text else (None, None)
             change = None
             try:
@@ -169,7 +167,7 @@ class FramedPages:
             if change is not None:
                 self._apply(change)
             elif countable is not None:
-                number, updates = countable.number, expected.updates(is_kept=countable.is_kept)
+                number, updates = countable.number, self._updates(countable, expected)
                 self._pending[number] = countable
                 self._expected.add(number, {each.name: update for each, update in updates})
             self._make_room()
@@ -182,16 +180,30 @@ class FramedPages:
         found_by = profile_of(page, context, self._config)
         if found_by.is_blank:  # a store may count such a page
             return verdict_on(found_by, "unjudged", "no_text")
-        found = self._compared(place, found_by)
+        return self._compared(place, page, found_by, context)
+
+    def _compared(
+        self, place: Place, page: ReadPage, found_by: PageProfile, context: HostContext
+    ) -> Verdict:
+        found = self._kept.compare(place, found_by)
+        if found.reason == "no_text":
+            return found
+        if found_by.canonical:
+            found = found._replace(canonical=canonical_of(place, found_by.canonical))
         if self._with_text:
             found = found._replace(text=clean_text(page.content, context.times))
+        most = self._config.same_template
+        repeats_none = found.outcome in ("new", "unjudged")
+        if most is not None and repeats_none and context.is_thin and context.thin_pages >= most:
+            found = found._replace(outcome="same_template", reason=None, refused=None)
         return found
 
-    def _compared(self, place: Place, page: PageProfile) -> Verdict:
-        found = self._kept.compare(place, page)
-        if found.reason == "no_text" or not page.canonical:
-            return found
-        return found._replace(canonical=canonical_of(place, page.canonical))
+    def _updates(
+        self, countable: _Countable, context: HostContext
+    ) -> list[tuple[Host, FrameUpdate]]:
+        """Return the updates of a counted page; a thin page counts if it is recorded as kept."""
+        counts_thin = self._config.same_template is not None and countable.number > 0
+        return context.updates(is_kept=countable.is_kept, counts_thin=counts_thin)
 
     def profile(self, place: Place, page: ReadPage) -> PageProfile:
         """Profile a page as `claim` would now; count nothing."""
@@ -288,7 +300,7 @@ class FramedPages:
 
     def _count(self, countable: _Countable, context: HostContext) -> _Change:
         """Write the changes by a counted page, within a transaction; return the changes."""
-        updates = context.updates(is_kept=countable.is_kept)
+        updates = self._updates(countable, context)
         host, update = updates[0]
         ready = self._frames.ready(host, update)
         if ready:

@@ -29,6 +29,7 @@ _MARK = {
     "reason": "string",
     "cluster": "int64",
     "fingerprint": "string",
+    "change": "float64",
 }
 """The fields of a mark, see `Verdict.as_json`."""
 

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
-from dedup_filter.model import REPEATS, Verdict
+from dedup_filter.model import DROPPED, Verdict
 from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
 from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
@@ -174,7 +174,7 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
                 place = file, record.start, record.end, record.number, record.url
                 log.write(Entry(*place, found_of(record, verdict)).line)
                 at = _Bookmark(work.crawl, 0, file, record.end, record.number + 1)
-                dropped += verdict.is_duplicate
+                dropped += verdict.outcome in DROPPED
                 watch(Progress(before[file] + record.passed, before[-1], count, dropped))
             judged.close()
     except BaseException:
@@ -262,7 +262,7 @@ def _verdicts(
 def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
     """Write the outputs under temporary names."""
     config = CrawlFilter.check_options(work.index, **job.options)
-    repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
+    repeats = (*DROPPED, *(["revisit"] if config.revisit == "drop" else []))
     with ExitStack() as opened:
         entries = entries_in(work.log)
         if job.keep != "first":

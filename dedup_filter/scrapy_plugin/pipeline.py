@@ -31,7 +31,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, StoreError
-from dedup_filter.model import Refusal, Verdict
+from dedup_filter.model import DROPPED, Refusal, Verdict
 from dedup_filter.review.explanation.refusals import why
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.outputs import (
@@ -86,6 +86,10 @@ class NearDuplicate(DropItem):
 
 class Revisit(NearDuplicate):
     """Drop an item because its page was kept in an earlier crawl (`revisit="drop"`)."""
+
+
+class SameTemplate(NearDuplicate):
+    """Drop an item because its host has shown enough pages like it (`same_template`)."""
 
 
 class SettingsError(SystemExit, ConfigError):
@@ -285,7 +289,8 @@ class NearDuplicatePipeline:
                 self._stats.fault(fault, "The report could not be written (DEDUP_REPORT)")
 
     def _dropped(self, judgement: Judgement) -> NearDuplicate:
-        kind = Revisit if judgement.verdict.outcome == "revisit" else NearDuplicate
+        kinds = {"revisit": Revisit, "same_template": SameTemplate}
+        kind = kinds.get(judgement.verdict.outcome, NearDuplicate)
         dropped = kind(judgement.url, judgement.verdict)
         self._stats.add("items_dropped")
         self._stats.add("bytes_dropped", 0 if judgement.is_logged else judgement.size)
@@ -304,7 +309,7 @@ class NearDuplicatePipeline:
                     type(item).__name__,
                     field,
                 )
-        if verdict.is_duplicate:
+        if verdict.outcome in DROPPED:
             self._log(judgement, "Found %s", describe(judgement.url, verdict))
 
     def _add_text(self, item: Any, field: str, text: str) -> None:
@@ -426,7 +431,7 @@ def describe(url: str, verdict: Verdict) -> str:
     >>> describe("http://a/2", Verdict("near", "http://a/1", distance=3, similarity=0.92))
     '(near, 3 bits, 92 % similar): http://a/2 repeats http://a/1'
     """
-    kind: list[str] = [verdict.outcome]
+    kind: list[str] = [verdict.outcome.replace("_", " ")]
     if verdict.outcome != "exact" and verdict.distance is not None:
         kind.append(counted(verdict.distance, "bit"))
     if verdict.outcome != "exact" and verdict.similarity is not None:
@@ -434,6 +439,8 @@ def describe(url: str, verdict: Verdict) -> str:
     if verdict.reason is not None:
         kind.append(verdict.reason.replace("_", " "))
     page, original = _shown(url), _shown(verdict.original)
+    if verdict.outcome == "same_template":
+        return f"({kind[0]}): {page} has few words beside the frame of its host"
     if verdict.outcome == "revisit":
         return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
     return f"({', '.join(kind)}): {page} repeats {original}"
