@@ -47,7 +47,7 @@ _UPDATES = 1_000
 @click.option("--text-out", metavar="NAME", help="Field for --with-text ('text').")
 @click.option("--index", metavar="DIR", help="An index to use and to update.")
 @click.option("--force", is_flag=True, help="Replace FILE; forget an interrupted scan.")
-@click.option("--workers", metavar="N", help="Processes that judge; default: one a core.")
+@click.option("--workers", metavar="N", help="Processes that read pages; default: one a core.")
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", help="Engine that judges."
 )
