@@ -24,7 +24,6 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import NamedTuple, TypeVar
 
-from memory import line
 from stopwatch import figure
 from store import resident
 
@@ -36,6 +35,10 @@ PAGES_OF_HOST = 3
 FRAME_LINKS, OWN_LINKS, PARAGRAPHS = 299, 225, 8
 COPIED = 2
 """Of the last pages one of so many has an article that was there before."""
+WORDS = [f"{first}{last}" for first in ("ka", "lo", "mi", "nu", "pe") for last in range(4_000)]
+FUNCTION_WORDS = (
+    "the of and to in is for on that by with as at from it was are be this which".split()
+)
 
 
 class Page(NamedTuple):
@@ -72,6 +75,12 @@ def html(host: int, number: int, article: int) -> str:
     more = "".join(f"<li><a href='/{n}'>{line(of_page, 4)}</a></li>" for n in range(OWN_LINKS))
     main = f"<main><h1>{title}</h1>{text}</main>"
     return f"<title>{title}</title><ul>{menu}</ul>{main}{notice}<ul>{more}</ul>"
+
+
+def line(chance: random.Random, words: int) -> str:
+    """Make a line, every third word of which is a function word."""
+    chosen = (chance.choice(WORDS if n % 3 else FUNCTION_WORDS) for n in range(words))
+    return " ".join(chosen)
 
 
 class Figures(NamedTuple):

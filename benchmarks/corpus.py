@@ -1,7 +1,7 @@
-"""A path -> the pages or texts that a benchmark runs on.
+"""A path -> the pages that a benchmark runs on.
 
-A folder gives its files (.html, .htm for pages; .txt for texts), a .jsonl file, which may be
-packed as .gz or .xz, the field `html` or `text` of each line.
+A folder gives its files (.html, .htm); a .jsonl file, which may be packed as .gz or .xz, gives the
+field `html` of each line.
 """
 
 import gzip
@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Page", "read_pages", "read_texts"]
+__all__ = ["Page", "read_pages"]
 
 WHERE = """\
 Give a folder or a .jsonl(.gz, .xz) file. Such data can be had freely:
@@ -35,11 +35,6 @@ def read_pages(path: Path | None, most: int) -> list[Page]:
     return _some([], path) if path is None else _some(list(islice(_pages(path), most)), path)
 
 
-def read_texts(path: Path | None, most: int) -> list[str]:
-    """Read up to so many texts; end the program with advice if there are none."""
-    return _some([], path) if path is None else _some(list(islice(_texts(path), most)), path)
-
-
 def _pages(path: Path) -> Iterator[Page]:
     if path.is_dir():
         for file in _files(path, ".html", ".htm"):
@@ -48,15 +43,6 @@ def _pages(path: Path) -> Iterator[Page]:
     for number, row in enumerate(_rows(path)):
         url = row.get("url") or f"http://{path.name}/{number}"
         yield Page(url, row["html"].encode("utf-8", "replace"))
-
-
-def _texts(path: Path) -> Iterator[str]:
-    if path.is_dir():
-        for file in _files(path, ".txt"):
-            yield file.read_text(encoding="utf-8", errors="replace")
-        return
-    for row in _rows(path):
-        yield row["text"]
 
 
 def _files(folder: Path, *endings: str) -> Iterator[Path]:

@@ -2,29 +2,14 @@
 
     python benchmarks/judgement.py FOLDER [--by kind] [--json] [--sets NAME ...]
         [--recipes shingles] [--distances 10] [--options title_weight=5 ...]
-    python benchmarks/judgement.py FOLDER --crawlers 1 2 4 8 [--share-frames] [--shuffles 5]
-        [--sets NAME ...]
-    python benchmarks/judgement.py FOLDER --recipes content --distances 12 --ads window shingle off
-    python benchmarks/judgement.py [FOLDER] --advertisements [--sets NAME ...]
 
 The folder holds sets of the form that the head of `labelled_sets` describes.
 
-Every recipe and k; without confirmation; on pages without frames, too. `--options workers=2` must
-change no figure. Peers run on the same
-documents where they are installed (`pip install simhash datasketch trafilatura`): simhash of
-3-word shingles with k = 3, MinHash LSH of the same shingles at 0.7, both on pages after
-trafilatura. A text set takes half a minute a recipe, a page set a minute.
-
-With --ads only the recipes are judged, by each of the rules that take shingles for advertisements.
-
-With --crawlers only page sets are judged, by so many crawlers that share what was kept (`crawlers`)
-and, with --share-frames, what hosts have shown: all pages, those of small and of large hosts, those
-with an earlier near-duplicate on their host; and bytes that a page adds to its host. Of several
-shuffles the one with the median F1 is shown. Four counts take a minute and a half a set.
-
-With --advertisements nothing is judged: shown is which share of the shingles of call-to-action
-lines, menus and product lists is taken for advertisements and, where a folder is given, of the text
-sets' documents and of their paragraphs.
+It is judged by every recipe and k; without confirmation; and, if it has pages, without frames.
+`--options workers=2` must change no figure. Peers judge the same documents where they are installed
+(`pip install simhash datasketch trafilatura`): simhash of 3-word shingles with k = 3, and MinHash
+LSH of the same shingles at 0.7. Both get the main text that trafilatura extracts from a page. A
+text set takes half a minute a recipe, a page set a minute.
 """
 
 import argparse
@@ -32,22 +17,16 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from statistics import mean, quantiles
 from typing import Any, NamedTuple
 
-from advertisements import ADVERTISEMENTS, dropped, paragraphs
-from crawlers import DealtStream, Traffic, middle
 from labelled_sets import LabelledSet, Row, read_sets
 from stream_score import Score, score, score_by
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.config import FilterConfig
-from dedup_filter.features.analysis import ADS
 
 WHERE = """give a folder with labelled sets (labelled_sets.py tells of what form). Data to make such
 sets from: manuals in several releases (Debian documentation packages, `apt-get
@@ -164,11 +143,6 @@ def options_of(asked: argparse.Namespace) -> dict[str, Any]:
 def judges(is_pages: bool, asked: argparse.Namespace) -> Iterator[tuple[str, Judge]]:
     """Name every way of judging, and the function that does it."""
     more = options_of(asked)
-    if asked.ads:
-        for recipe, k, ads in product(asked.recipes, asked.distances, asked.ads):
-            judge = ours(features=recipe, max_distance=k, ads=ads, **more)
-            yield " ".join([f"{recipe} k={k} ads={ads}", *asked.options]), judge
-        return
     for recipe, k, variant in product(asked.recipes, asked.distances, VARIANTS):
         options = more | VARIANTS[variant]
         if is_pages or "learn_frames" not in options:
@@ -220,65 +194,6 @@ def compare_judges(labelled: LabelledSet, asked: argparse.Namespace) -> None:
                 report(f"{case}, {kind}", metrics(of_kind), asked.json)
 
 
-def compare_crawlers(labelled: LabelledSet, asked: argparse.Namespace) -> None:
-    """Deal a set to crawlers, and print how they did together."""
-    stream = DealtStream(
-        labelled.rows,
-        labelled.labels,
-        FilterConfig.of(options_of(asked)),
-        shares_frames=asked.share_frames,
-    )
-    for case, groups in stream.scores(asked.crawlers, asked.shuffles):
-        for group, scores in groups.items():
-            rows = metrics(middle(scores))
-            rows["least_f1"] = (round(min(each.f1 for each in scores), 4), "share")
-            report(f"{labelled.name}: {case}, {group}", rows, asked.json)
-        if asked.share_frames:
-            report(f"{labelled.name}: {case}, exchange", exchanged(stream.traffic), asked.json)
-    for what, sizes in stream.update_sizes().items():
-        p95 = quantiles(sizes, n=20)[-1]
-        rows = {"mean": (round(mean(sizes)), "bytes"), "p95": (round(p95), "bytes")}
-        report(f"{labelled.name}: {what}", rows, asked.json)
-
-
-def exchanged(traffic: Traffic) -> Metrics:
-    """List what the exchange of frames took for a page."""
-    counts = asdict(traffic)
-    pages = counts.pop("pages")
-    return {
-        name: (round(count / pages, 2), "bytes a page" if "bytes" in name else "a page")
-        for name, count in counts.items()
-    }
-
-
-def show_advertisements(sets: Iterable[LabelledSet], as_json: bool) -> None:
-    """Print which share of shingles is taken for advertisements."""
-    for language, kinds in ADVERTISEMENTS.items():
-        for kind, lines in kinds.items():
-            report(f"{language}: {kind}", taken(*dropped(lines, language)), as_json)
-        every_line = [line for lines in kinds.values() for line in lines]
-        report(f"{language}: all", taken(*dropped(every_line, language)), as_json)
-    for labelled in sets:
-        if not labelled.is_pages:
-            texts = [row["text"] for row in labelled.rows]
-            report(f"{labelled.name}: documents", taken(*dropped(texts)), as_json)
-            prose = paragraphs(texts)
-            report(f"{labelled.name}: paragraphs", taken(*dropped(prose)), as_json)
-
-
-def taken(share: float, shingles: int) -> Metrics:
-    """List how much is taken for advertisements."""
-    return {"dropped": (round(share, 3), "share"), "shingles": (shingles, "shingles")}
-
-
-def at_least_one(given: str) -> int:
-    """Read how many."""
-    number = int(given)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"at least 1 is needed, not {number}")
-    return number
-
-
 def main() -> None:
     """Read, judge, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], epilog=WHERE)
@@ -287,29 +202,13 @@ def main() -> None:
     parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=list(RECIPES))
     parser.add_argument("--distances", nargs="+", type=int, default=list(DISTANCES))
     parser.add_argument("--options", nargs="+", default=[], help="of the filter: name=value")
-    parser.add_argument("--ads", nargs="+", choices=ADS, help="rules to compare")
     parser.add_argument("--by", help="a field of the pages to break the figures down by")
-    parser.add_argument("--crawlers", nargs="+", type=at_least_one, help="how many share an index")
-    parser.add_argument("--share-frames", action="store_true", help="what hosts show, too")
-    parser.add_argument(
-        "--shuffles", type=at_least_one, default=5, help="ways to deal pages to crawlers"
-    )
-    parser.add_argument(
-        "--advertisements", action="store_true", help="only: what is taken for advertisements"
-    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if options.advertisements:
-        sets = read_sets(options.folder, options.sets) if options.folder else []
-        show_advertisements(sets, options.json)
-        return
     if options.folder is None:
         sys.exit(WHERE)
     for labelled in read_sets(options.folder, options.sets):
-        if not options.crawlers:
-            compare_judges(labelled, options)
-        elif labelled.is_pages:
-            compare_crawlers(labelled, options)
+        compare_judges(labelled, options)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from broad_crawl import line
 from corpus import Page, read_pages
-from memory import line
 from processes import Command, run, watch_memory
 from stopwatch import figure
 

@@ -12,6 +12,9 @@ processes saw before. So what counts is the shared index alone: `see` is a claim
 Machines have few cores, which crawlers and servers share here: pages a second of several processes
 are those of the machine. CPU time is the crawler process's own, "server" that of the servers.
 
+What kept and dropped pages cost is also measured each by itself: the same pages are seen twice, at
+other URLs, by one process of an empty index.
+
 "buckets" is the look-up alone of the other way to do it, by one process: 4 tables of 16-bit
 prefixes on the server, whose buckets (16 bytes a page each) are read in one pipeline, with as many
 neighbours of the prefix as the distance asks for.
@@ -186,6 +189,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     for kind in options.kinds:
+        if kind in KINDS:
+            measure_kept_and_dropped(kind, options)
         for k in options.distances:
             if kind == "buckets":
                 measure_buckets(k, options)
@@ -228,6 +233,25 @@ def measure(kind: str, k: int, processes: int, options: argparse.Namespace) -> N
         tell("memory of a process's replica a page", runs[0].memory / options.pages, "bytes")
         tell("time to open", runs[0].opening, "s")
         tell("share of pages dropped", 1 - new / seen, "")
+
+
+def measure_kept_and_dropped(kind: str, options: argparse.Namespace) -> None:
+    """Measure what a kept and a dropped page cost, each by itself."""
+    ready = [profile_of(number) for number in range(options.see)]
+    with servers(kind) as started:
+        process = join_index(started.url, FilterConfig(), None)
+        pages = RedisPages(FilterConfig(), process)
+        calls = counted(process.connection)
+        for name in ("kept", "dropped"):
+            memory, calls[0] = info(started, "memory", "used_memory"), 0
+            for number, profile in enumerate(ready):
+                site = f"{name}-{number % 1000:04}"
+                see(pages, f"https://www.{site}.example.com/news/{number:012}.html", profile)
+            more = info(started, "memory", "used_memory") - memory
+            case = f"{kind}, {name} pages"
+            figure(case, "bytes a page", more / options.see, "bytes", as_json=options.json)
+            figure(case, "calls a page", calls[0] / options.see, "calls", as_json=options.json)
+        pages.close()
 
 
 def probes(fingerprint: int, k: int) -> list[str]:

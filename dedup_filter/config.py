@@ -104,10 +104,10 @@ class FilterConfig:
     phrases with it, however far apart their fingerprints are."""
     canonical: bool = False
     """Compare a page with the page that it names as canonical (`<link rel="canonical">`, or the
-    header Link), however far apart their fingerprints are. Not for a shared index."""
+    header Link), however far apart their fingerprints are."""
     changes: bool = False
     """Measure how much a page has changed since an earlier crawl recorded it at its URL
-    (`Verdict.change`). Not for a shared index."""
+    (`Verdict.change`). Not for an index on servers."""
     revisit: str = "keep"
     """"keep" or "drop" the item of a page that an earlier crawl saw at the same URL, if the page is
     near its earlier version. The filter's verdict is "revisit" either way."""

@@ -155,12 +155,11 @@ class NearDuplicateFilter:
             raise ConfigError(
                 "keep_text is for an index in a directory; with another location it must be False"
             )
-        for name in ("canonical", "changes"):
-            if getattr(config, name) and not is_in_directory and location != MEMORY:
-                raise ConfigError(
-                    f"{name} is for an index in a directory or in memory, as a shared one has no "
-                    "look-up by URL; with another location it must be False"
-                )
+        if config.changes and not is_in_directory and location != MEMORY:
+            raise ConfigError(
+                "changes is for an index in a directory or in memory; with another location it "
+                "must be False"
+            )
         return config
 
     def see(

@@ -30,7 +30,7 @@ Reason = Literal[
     "pending",
     "error",
 ]
-"""Why a page was not judged: docs/statistics.md."""
+"""Why a page was not judged: docs/troubleshooting.md."""
 
 Source = Literal["canonical", "shared_phrases"]
 """How the original of a duplicate was found, if not by its fingerprint or equal text: the page

@@ -15,7 +15,6 @@ from dedup_filter.commands.fingerprints import all_in, each_in
 from dedup_filter.commands.options import filter_option, max_distance_option
 from dedup_filter.commands.plan import plan_command
 from dedup_filter.config import FilterConfig
-from dedup_filter.errors import DedupError
 from dedup_filter.hamming.clusters import DisjointSets
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.near_pairs import pair_blocks
@@ -23,10 +22,9 @@ from dedup_filter.hamming.pairs import FINGERPRINT_BITS, UInt64Array, distinct
 from dedup_filter.model import as_hex
 from dedup_filter.review.page_pairs import page_clusters, page_pairs
 from dedup_filter.review.recorded_pages import fingerprints_of, require_pages
+from dedup_filter.store.protocol import Recorded
 from dedup_filter.store.redis.connection import is_address
 from dedup_filter.upkeep import Index, index_at
-from dedup_filter.upkeep.results import Recorded
-from dedup_filter.upkeep.servers import ServerIndex
 
 _Shown = Callable[[int], int | str]
 
@@ -160,9 +158,9 @@ def _clusters(
     fingerprint near no other is left out. Spread is the most bits between the representative and a
     member.
 
-    FINGERPRINTS can also be an index, a folder: then a kept page represents the pages that were
-    dropped for it within --max-distance; each was confirmed to repeat it. An index on servers has
-    no records of dropped pages, and so no clusters.
+    FINGERPRINTS can also be an index, a folder or an address (redis://...): then a kept page
+    represents the pages that were dropped for it within --max-distance; each was confirmed to
+    repeat it.
 
     \b
     $ printf '%s\\n' 11 8 12288 0 | dedup-filter bits clusters --max-distance 2
@@ -175,8 +173,6 @@ def _clusters(
         about = {"representative": members[0], "size": len(members), "spread": spread}
         write_lines([{**about, "members": members} if as_json else members])
 
-    if isinstance(fingerprints, ServerIndex):
-        raise DedupError("a shared index has no records of dropped pages, so it has no clusters")
     if isinstance(fingerprints, Index):
         with fingerprints.recorded() as recorded:
             most = FINGERPRINT_BITS if max_distance is None else max_distance

@@ -72,7 +72,7 @@ def _export(index: Index, to: str | None, force: bool) -> Iterator[Report]:
     The first line says how fingerprints were made, and lists the crawls. Then comes a line for
     each page, dropped pages too, oldest first, and last a line for each host with a known frame.
     `index import` makes an equal index of these lines. Pending pages are left out; a crawl may go
-    on meanwhile. A shared index has no records of dropped pages, and exports no frames.
+    on meanwhile. Of frames, a shared index has the first 32 pages of each host.
 
     A Parquet file is for queries in SQL (see docs/sql.md). It appears whole or not at all.
 

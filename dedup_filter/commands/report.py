@@ -1,4 +1,4 @@
-"""`dedup-filter report`: an index in a directory -> one HTML file that shows it."""
+"""`dedup-filter report`: an index -> one HTML file that shows it."""
 
 from typing import Any
 
@@ -9,7 +9,6 @@ from dedup_filter.commands.options import given_settings, max_distance_option
 from dedup_filter.review.report import (
     Amounts,
     bounds_of,
-    require_directory,
     require_free,
     write_report,
 )
@@ -54,7 +53,7 @@ _DEFAULTS = Amounts()
 )
 @json_option
 def report_command(index: str, output: str, force: bool, as_json: bool, **given: Any) -> None:
-    """Write a report on an index in a folder: one HTML file that needs no network.
+    """Write a report on an index: one HTML file that needs no network.
 
     It shows how many pages were kept and dropped; all duplicates, to sort, filter and search;
     clusters; close calls (pages nearly dropped or nearly kept) with the rule that decided; and, if
@@ -62,12 +61,11 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     Pairs can be judged, and the judgements exported for `tune`.
 
     A crawl may be writing to the index. With DEDUP_REPORT=FILE a crawl writes its own report at
-    its end. An index on Redis has no records of dropped pages, and so no report.
+    its end.
 
     Exit codes: 0 done, 1 FILE cannot be written, 2 there is no index, FILE exists already, or its
     folder does not exist.
     """
-    require_directory(index)
     if not force:
         require_free(output)
     bounds = {name: given[name] for name in ("max_distance", "min_similarity")}

@@ -48,9 +48,9 @@ def rules_command(
 ) -> None:
     """Learn from a crawl which URLs lead to duplicates, before they are requested.
 
-    INDEX is a folder. A rule is shown if all URLs that it makes equal had the same page in the
-    crawl, and there are enough of them. It names a part that URLs can do without: a session
-    parameter, /print/, www. The output says how many requests the rules together would have saved.
+    A rule is shown if all URLs that it makes equal had the same page in the crawl, and there are
+    enough of them. It names a part that URLs can do without: a session parameter, /print/, www. The
+    output says how many requests the rules together would have saved.
 
     The file is for DEDUP_URL_RULES_FILE, or, without this filter, for the Scrapy add-on
     duplicate-url-discarder (pip install 'dedup-filter[urls]'):
@@ -68,7 +68,7 @@ def rules_command(
         pages = judged_pages(recorded)
         with progress(pages, "reading", len(recorded.entries.pages)) as shown:
             mined = mine(shown, min_support=min_support, min_precision=min_precision)
-    if not mined.duplicates:  # a shared index does not record dropped pages
+    if not mined.duplicates:
         raise DedupError("no page in the index repeats another, so its URLs prove no rules")
     if output is not None:
         try:

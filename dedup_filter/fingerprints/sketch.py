@@ -123,6 +123,22 @@ def sketch(hashes: UInt32Array) -> bytes:
     return packed
 
 
+def thinned(packed: bytes, most_bytes: int) -> bytes:
+    """Return a sketch of the same set in at most some bytes: with half of the hashes, or a quarter.
+
+    Two bytes hold a hash. Cost: 20 us.
+
+    >>> hashes = np.arange(0, 2**32, 2**24, dtype=np.uint32)
+    >>> [len(thinned(sketch(hashes), most)) for most in (600, 130, 100)]
+    [258, 130, 66]
+    """
+    while len(packed) > most_bytes:
+        scale, bits = packed[0] + 1, packed[1] - 1
+        stored = _stored(packed)
+        packed = _with_gaps(stored[stored < 1 << bits], scale, bits)
+    return packed
+
+
 def is_sketch(packed: bytes) -> bool:
     """Return whether some bytes have the format of a sketch."""
     if len(packed) % _GAP.itemsize or not _HEAD_BYTES <= len(packed) <= MOST_SKETCH_BYTES:
@@ -252,7 +268,10 @@ def _are_in(below: UInt32Array, packed: bytes, stored: UInt32Array) -> BoolArray
 
 def _packed(hashes: UInt32Array, scale: int) -> bytes:
     bits = min(_BITS_BEYOND_COUNT + len(hashes).bit_length(), _MOST_BITS - scale)
-    stored = _without_repeats(_shortened(hashes, scale, bits))
+    return _with_gaps(_without_repeats(_shortened(hashes, scale, bits)), scale, bits)
+
+
+def _with_gaps(stored: UInt32Array, scale: int, bits: int) -> bytes:
     steps = stored.copy()
     steps[1:] -= stored[:-1]
     skips, rest = np.divmod(steps, np.uint32(_LONGEST_GAP))

@@ -16,7 +16,7 @@ import numpy as np
 
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import IntpArray
-from dedup_filter.upkeep.results import Entries
+from dedup_filter.store.protocol import Entries
 
 
 def page_pairs(entries: Entries, max_distance: int) -> Iterator[IntpArray]:

@@ -42,6 +42,7 @@ from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep.directory import RecordedDirectory
 from dedup_filter.wording import counted
 from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
@@ -273,7 +274,7 @@ def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
             entries = best.entries()
         texts = None
         if job.text_out is not None:
-            recorded = opened.enter_context(index_at(str(work.index)).recorded())
+            recorded = opened.enter_context(RecordedDirectory.open_to_read(work.index))
             texts = OwnTexts(recorded, config)
         parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
         summary = write_outputs(kind, inputs, entries, Wanted(job, parts, repeats, texts))

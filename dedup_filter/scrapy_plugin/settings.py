@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 from dedup_filter.config import FLAGS, FilterConfig, option_in, require_known
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.store.location import folder_of
+from dedup_filter.store.location import MEMORY, folder_of
 from dedup_filter.text.page_fields import FieldNames
 
 
@@ -153,13 +153,19 @@ def _check_together(plugin: PluginSettings) -> None:
             'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, but '
             'DEDUP_ACTION="tag" drops no items: set "learn", which only counts the requests'
         )
-    needs_folder = (("REPORT", plugin.report is not None), ("URL_RULES", plugin.url_rules != "off"))
-    for name, is_set in needs_folder:
-        if is_set and folder_of(plugin.index) is None:
+    needs_records = ("REPORT", plugin.report is not None), ("URL_RULES", plugin.url_rules != "off")
+    for name, is_set in needs_records:
+        if is_set and plugin.index == MEMORY:
             raise ConfigError(
-                f"DEDUP_{name} needs an index in a directory, which records dropped pages: set "
-                "DEDUP_INDEX to the path of a folder"
+                f"DEDUP_{name} needs an index that records dropped pages: set DEDUP_INDEX to the "
+                "path of a folder, or to redis://..."
             )
+    has_file = plugin.url_rules_file is not None or folder_of(plugin.index) is not None
+    if plugin.url_rules != "off" and not has_file:
+        raise ConfigError(
+            "DEDUP_URL_RULES needs a file for the rules, as DEDUP_INDEX is no folder: set "
+            "DEDUP_URL_RULES_FILE to its path"
+        )
 
 
 def in_settings(message: str) -> str:

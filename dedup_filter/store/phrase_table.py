@@ -13,7 +13,7 @@ Look-ups skip a key of more than `MOST_OF_KEY` pages: its phrase stands on many 
 notice), so it identifies none. The entries of the key stay, because pages may be removed.
 
 Cost: 64 bytes a page in the arrays, 1.6 KB for a fresh one; 10 us to add a page; 60 us a look-up; a
-merge of all 0.1 s for a million pages (`benchmarks/phrases.py`). Pages with numbers above 32 bits
+merge of all 0.1 s for a million pages. Pages with numbers above 32 bits
 are not stored. One thread at a time.
 """
 

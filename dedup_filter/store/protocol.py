@@ -177,8 +177,7 @@ class Recorded(Protocol):
     """An index, only read. Pending pages are left out.
 
     A directory is read as it was at the opening; of servers, changes by crawlers meanwhile may be
-    seen or not. A shared index records no dropped pages, frames and contents: it inherits the
-    methods for these, which return nothing.
+    seen or not. The methods that return nothing here are inherited by an index without pages.
 
     Raises:
         StoreError: by all methods, when the index cannot be read.
@@ -187,6 +186,11 @@ class Recorded(Protocol):
     @property
     def scheme(self) -> Scheme:
         """The scheme of the fingerprints."""
+
+    @property
+    def identity(self) -> str:
+        """The unique name of the index; "" for none."""
+        return ""
 
     @property
     def entries(self) -> Entries:
@@ -210,6 +214,10 @@ class Recorded(Protocol):
     def content(self, record: PageRecord) -> KeptContent:  # noqa: ARG002
         """Return what was kept beside the record of a page."""
         return KeptContent()
+
+    def with_text(self) -> set[int]:
+        """Return the numbers of the pages with a stored text; servers store none."""
+        return set()
 
     def url_of_original(self, record: PageRecord) -> str | None:  # noqa: ARG002
         """Return the URL of the page that a page repeats; None: there is none, or it is gone."""

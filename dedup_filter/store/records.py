@@ -27,6 +27,8 @@ fingerprint, digest or sketch; `tests/store/sqlite/test_scheme.py` checks some p
 KEPT_AS_TEXT = b""
 """The form of a page that was given as plain text: its stored text is the whole page. Other pages
 have the form of `page_bytes`."""
+MOST_AT_URL = 4
+"""Most pages at one URL, from several crawls, to compare with a page that names it canonical."""
 _REMEDY = (
     "go back to what it was made with, or choose another folder and fill it with "
     "`dedup-filter index import` from feeds or kept texts"
@@ -81,8 +83,7 @@ class PageRecord(NamedTuple):
     h1: str = ""
     title: str = ""
     canonical_key: int | None = None
-    """The key of the canonical URL that a kept page names, see `Verdict.canonical`; not recorded
-    on servers."""
+    """The key of the canonical URL that a kept page names, see `Verdict.canonical`."""
     keys: bytes = b""
     """Keys of the shingles of its texts, see `phrase_keys`; b"" if it is not found by keys."""
 

@@ -35,7 +35,6 @@ _DOCUMENT = re.compile(
 )
 _DEEPEST = 4
 """Levels of nested fields whose names `names_in` yields."""
-_TAG, _TAG_IN_BYTES = re.compile("<[a-zA-Z!/?]"), re.compile(b"<\0?[a-zA-Z!/?]")
 
 
 @dataclass(frozen=True)
@@ -148,15 +147,6 @@ def is_document(content: Any) -> bool:
     """
     start = content[:_START] if isinstance(content, str | bytes) else ""
     return _DOCUMENT.match(decode(start) if isinstance(start, bytes) else start) is not None
-
-
-def has_tag(html: str | bytes) -> bool:
-    """Return whether some markup has a tag: a text without a tag is no HTML.
-
-    >>> has_tag("a < b"), has_tag("<p>Hello"), has_tag("<p>Hello".encode("utf-16"))
-    (False, True, True)
-    """
-    return bool(_TAG.search(html) if isinstance(html, str) else _TAG_IN_BYTES.search(html))
 
 
 def _html_page(html: Any) -> PageText | Reason:

@@ -4,7 +4,6 @@
     check      verify the records, and compare tables or log with them
     forget     URLs -> their pages are removed
     recorded   everything that is recorded: see `store.protocol.Recorded`
-    searched   many fingerprints -> the kept pages near to each
     lines      index -> lines of JSON; such lines, or items of a feed -> index
     parquet    records -> a Parquet file
 

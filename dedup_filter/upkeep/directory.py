@@ -5,7 +5,7 @@ no saved tables are valid: a check reports that as a note.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import fields as fields_of
 from functools import cached_property
 from typing import Any
@@ -26,10 +26,8 @@ from dedup_filter.store.sqlite.table_files import UnusableTables
 from dedup_filter.upkeep.results import (
     Doubt,
     Findings,
-    Searched,
     options_in,
     pages_by_url,
-    search,
 )
 
 _ANEW = "they are made anew from the record when the index is opened"
@@ -71,6 +69,11 @@ class RecordedDirectory(Snapshot):
             found["digest"].copy().view("<u8"),
             found["keys"].copy().view(KEY).reshape(-1, KEYS),
         )
+
+    @property
+    def identity(self) -> str:
+        """The unique name of the index."""
+        return str(self.noted("identity"))
 
     def content(self, record: PageRecord) -> KeptContent:
         """Return what was kept beside the record of a page."""
@@ -134,12 +137,6 @@ class DirectoryIndex:
     def recorded(self) -> AbstractContextManager[RecordedDirectory]:
         """Read a snapshot. Meanwhile the write-ahead log of a writer grows."""
         return RecordedDirectory.open_to_read(self.location)
-
-    @contextmanager
-    def searched(self, max_distance: int) -> Iterator[Searched]:
-        """Read a snapshot to find pages within a distance. See `search`."""
-        with self.recorded() as recorded:
-            yield search(recorded, max_distance)
 
     def target(self, scheme: Scheme) -> PageStore:
         """Open the index to restore records; make it if there is none."""

@@ -13,7 +13,8 @@ Records are restored unchanged, under their own numbers if these are free. A pag
 the index (same URL, digest, first time and outcome) is skipped, so an interrupted import can be run
 again. A host's frames are restored unless the index knows the host itself. A shared index numbers
 pages anew, and keeps no dropped pages, frames, texts and forms. An original that is not among the
-lines counts as forgotten: page 0.
+lines before it counts as forgotten: page 0. (On servers a page that is seen again gets a later
+number, also as the original of pages that repeat it.)
 
 Lines without that first line are items of a feed. They are judged as in a crawl, with the options
 of the index or of its crawlers, unless others are given.
@@ -99,8 +100,8 @@ def record_in(line: Object) -> tuple[PageRecord, str | None, bytes | None]:
     record = PageRecord(**values, is_pending=False)
     if not record.is_kept and original is None:
         raise ValueError(f"has outcome {record.outcome!r} and no original_page")
-    if original is not None and original >= record.page:
-        raise ValueError(f"has original_page {original}, which came after {record.page}")
+    if original == record.page:
+        raise ValueError(f"has its own number {original} as original_page")
     if record.last_seen < record.first_seen:
         raise ValueError("was last seen before it was first seen")
     text, form = _read(line, _CONTENT)

@@ -1,7 +1,7 @@
 """Inputs and results of the upkeep of an index, in a directory or on servers."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
@@ -10,22 +10,15 @@ from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.store.protocol import Entries, KeptContent, Recorded
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.text.page_url import canonical
 
 __all__ = [
     "Doubt",
-    "Entries",
     "Findings",
-    "KeptContent",
-    "Recorded",
-    "Searched",
     "Watch",
     "options_in",
     "pages_by_url",
-    "search",
 ]
 
 Watch = Callable[[Iterable[Any], int | None], AbstractContextManager[Iterable[Any]]]
@@ -78,27 +71,6 @@ class Findings:
             text = f"{1 + len(others):,} of the pages, {page} first: {what}" if page else what
             (found.faults if is_fault else found.notes).append(text)
         return found
-
-
-class Searched(NamedTuple):
-    """The kept pages of an index, for look-ups of many fingerprints at once."""
-
-    fingerprints: HammingIndex
-    """Its rows are the numbers of pages."""
-    urls: Callable[[list[int]], Mapping[int, str]]
-    """Numbers of pages -> URLs; pages that are pending or gone are left out."""
-
-
-def search(recorded: Recorded, max_distance: int) -> Searched:
-    """Return an index of the fingerprints of kept pages. Cost: reads and sorts all entries."""
-    entries = recorded.entries
-    is_searched = entries.have_fingerprints & entries.are_kept
-    fingerprints = HammingIndex(max_distance, expected=max(int(is_searched.sum()), 1))
-    fingerprints.add_many(entries.fingerprints[is_searched], entries.pages[is_searched])
-    return Searched(
-        fingerprints,
-        lambda pages: {record.page: record.url for record in recorded.records(pages)},
-    )
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:

@@ -17,20 +17,25 @@ import numpy as np
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.sketch import KEY, KEYS
-from dedup_filter.store.protocol import Entries, Recorded
+from dedup_filter.frames.host_frames import Host
+from dedup_filter.store.protocol import Entries, KeptContent
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address
-from dedup_filter.store.redis.replica import LONG, LoggedPages, entry_of
+from dedup_filter.store.redis.frame_exchange import FrameExchange, UpdateLists
+from dedup_filter.store.redis.replica import DROPPED, LONG, Entry, LoggedPages, entry_of
 from dedup_filter.store.redis.shared_keeper import SharedKeeper, SharedReader, take_out
+from dedup_filter.store.sqlite.frame_store import HostFrames
+from dedup_filter.text.page_url import canonical, host_of
 from dedup_filter.upkeep.results import (
     Doubt,
     Findings,
-    Searched,
     options_in,
     pages_by_url,
-    search,
 )
 from dedup_filter.wording import counted
+
+_NOBODY = "00" * 8
+"""The process of a reader, which has no updates of its own."""
 
 
 class ServerIndex:
@@ -57,17 +62,17 @@ class ServerIndex:
                 reader.connection.counts("totals"),
             )
             memory = reader.memory(log)
-            kept, seen = len(log), log.column("seen")
+            kept, seen = log.count(is_kept=True), log.column("seen")
             return {
                 "pages": sum(outcomes.values()),
                 "kept": kept,
                 "pending": len(pending),
                 "outcomes": {name: count for name, count in outcomes.items() if count},
                 "hosts": len(np.unique(log.column("host"))),
-                "first_seen": int(seen.min()) if kept else None,
-                "last_seen": int(seen.max()) if kept else None,
+                "first_seen": int(seen.min()) if len(log) else None,
+                "last_seen": int(seen.max()) if len(log) else None,
                 "processes": len(reader.processes()),
-                "server_bytes": {**memory, "a_page": sum(memory.values()) // max(kept, 1)},
+                "server_bytes": {**memory, "a_page": sum(memory.values()) // max(len(log), 1)},
                 "scheme": dict(reader.scheme.parts),
                 "options": reader.options,
                 "crawls": [
@@ -110,12 +115,6 @@ class ServerIndex:
         with self._reader() as reader:
             yield RecordedServers(reader)
 
-    @contextmanager
-    def searched(self, max_distance: int) -> Iterator[Searched]:
-        """Read the index to find near pages. See `search`."""
-        with self.recorded() as recorded:
-            yield search(recorded, max_distance)
-
     def target(self, scheme: Scheme) -> SharedKeeper:
         """Open the index to restore records, or make it. No crawler may be running."""
         return SharedKeeper.open(self.location, scheme)
@@ -132,7 +131,7 @@ class ServerIndex:
         return SharedReader.open(self.location)
 
 
-class RecordedServers(Recorded):
+class RecordedServers:
     """A shared index, only read: see `Recorded`."""
 
     def __init__(self, reader: SharedReader) -> None:
@@ -144,6 +143,11 @@ class RecordedServers(Recorded):
         """The scheme of the fingerprints."""
         return self._reader.scheme
 
+    @property
+    def identity(self) -> str:
+        """The unique name of the index."""
+        return self._reader.identity.decode()
+
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order, without the time when each ended."""
         return self._reader.crawls()
@@ -154,11 +158,11 @@ class RecordedServers(Recorded):
         log = self._log
         pages = np.fromiter(log, np.int64)
         is_there = ~np.isin(pages, list(self._reader.in_flight()))
-        are_long, values = (log.column(name)[is_there] for name in ("kind", "value"))
-        are_long = are_long == LONG
+        kinds, values = (log.column(name)[is_there] for name in ("kind", "value"))
+        are_long = kinds % DROPPED == LONG
         return Entries(
             pages[is_there],
-            np.ones(len(values), np.bool_),
+            kinds < DROPPED,
             are_long,
             np.where(are_long, values, 0).astype(np.uint64),
             np.where(are_long, 0, values).astype(np.uint64),
@@ -172,11 +176,85 @@ class RecordedServers(Recorded):
     def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:
         """Yield the records of all pages by ascending number; or of some pages, in their order."""
         numbers = list(self._log if pages is None else pages)
-        return (each for each in self._reader.records(numbers) if _is_committed(each, self._log))
+        return (
+            self._resolved(each)
+            for each in self._reader.records(numbers)
+            if _is_committed(each, self._log)
+        )
 
     def at_url(self, url: str) -> list[int]:
-        """Return the kept pages at a URL in any spelling. Cost: reads all records."""
-        return pages_by_url([url], self.records())[1]
+        """Return the kept pages at a URL in any spelling. Cost: reads the records of its host."""
+        return self._at_url(url, is_kept=True)
+
+    def dropped_at_url(self, url: str) -> list[int]:
+        """Return the dropped pages at a URL, in the same way and at the same cost."""
+        return self._at_url(url, is_kept=False)
+
+    def content(self, record: PageRecord) -> KeptContent:
+        """Return the URL of the page's original: texts are not kept."""
+        return KeptContent(url_of_original=self.url_of_original(record))
+
+    def with_text(self) -> set[int]:
+        """Return an empty set: texts are not kept."""
+        return set()
+
+    def url_of_original(self, record: PageRecord) -> str | None:
+        """Return the URL of a page's original; None if there is none, or if it is gone."""
+        originals = [] if record.original is None else [record.original]
+        return next((each.url for each in self.records(originals)), None)
+
+    def repeats(self) -> list[tuple[int, int, int]]:
+        """Return number, number of the original, and distance of each dropped page.
+
+        Pages whose original is gone are left out. Cost: reads the records of dropped pages.
+        """
+        dropped = self.entries.pages[~self.entries.are_kept].tolist()
+        return [
+            (each.page, each.original, each.distance or 0)
+            for each in self.records(dropped)
+            if each.original is not None and each.original in self._log
+        ]
+
+    def frames(self, host: str) -> HostFrames | None:
+        """Return the frame of a host by its exchanged updates, at most 32; None: not known."""
+        updates = FrameExchange(UpdateLists(self._reader.connection, _NOBODY, None)).received(host)
+        known = Host(host)
+        for each in updates:
+            known.add_page(known.update_of(each.shown, is_kept=each.is_kept))
+        return HostFrames(host, known.to_bytes(), []) if updates else None
+
+    def hosts(self) -> Iterator[HostFrames]:
+        """Yield the known frames of the hosts of all pages. Cost: a call for each host."""
+        for host in sorted({each.host for each in self.records()}):
+            known = self.frames(host)
+            if known is not None:
+                yield known
+
+    def _at_url(self, url: str, *, is_kept: bool) -> list[int]:
+        host = Entry.of(None, b"", host_of(canonical(url))).host
+        is_there = (self._log.column("kind") < DROPPED) == is_kept
+        pages = compress(self._log, is_there & (self._log.column("host") == host))
+        return pages_by_url([url], self.records(pages))[1]
+
+    def _resolved(self, record: PageRecord) -> PageRecord:
+        """Return a record with the present number of its original: a revisit gives another one."""
+        if record.is_kept:
+            return record
+        original, key = record.original or 0, record.canonical_key
+        if original not in self._log and key in self._revisits:
+            page, first_seen = self._revisits[key]
+            original = page if first_seen <= record.first_seen else original
+        return record._replace(original=original, canonical_key=None)
+
+    @cached_property
+    def _revisits(self) -> dict[int | None, tuple[int, int]]:
+        """Key of a URL -> number and first time of the page that was seen there again."""
+        records = (each for each in self._reader.records(list(self._log)) if each.is_kept)
+        return {
+            each.url_key: (each.page, each.first_seen)
+            for each in records
+            if each.outcome == "revisit" and _is_committed(each, self._log)
+        }
 
 
 def _is_committed(record: PageRecord, log: LoggedPages) -> bool:

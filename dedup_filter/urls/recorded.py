@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from dedup_filter.fingerprints.sketch import jaccard
+from dedup_filter.store.protocol import Recorded
 from dedup_filter.text.page_url import url_key
-from dedup_filter.upkeep.results import Recorded
 from dedup_filter.urls.mining import ALIKE, Page
 
 

@@ -10,7 +10,7 @@ reading the site fetches anything.
 from importlib.metadata import version as version_of
 from typing import Any
 
-from pygments.lexers.sql import PostgresLexer
+from pygments.lexers.sql import PsqlRegexLexer
 
 project = "dedup_filter"
 version = release = version_of("dedup-filter")
@@ -18,7 +18,7 @@ version = release = version_of("dedup-filter")
 MARGIN = {
     "index": {
         "Begin": ["quick-start", "how-it-works"],
-        "Use": ["tuning", "troubleshooting", "redis", "sql", "url-rules", "scaling"],
+        "Use": ["tuning", "troubleshooting", "url-rules", "scaling", "sql"],
         "Look up": ["settings", "statistics", "command-line", "python", "formats"],
         "Inside": ["architecture", "benchmarks", "decisions/index"],
     },
@@ -53,6 +53,6 @@ def add_margin(_: object, page: str, source: list[str]) -> None:
 
 
 def setup(app: Any) -> None:
-    """Register `add_margin`, and the lexer that reads $1, a parameter of a statement, as SQL."""
+    """Register `add_margin`, and a lexer of SQL with parameters (`$1`) and commands of `psql`."""
     app.connect("source-read", add_margin)
-    app.add_lexer("sql", PostgresLexer)
+    app.add_lexer("sql", PsqlRegexLexer)

@@ -199,13 +199,11 @@ def test_near_pages_that_the_filter_found_to_differ_are_in_no_cluster(tmp_path):
     assert lines("bits", "clusters", folder) == [[first, copy]]
 
 
-def test_pairs_of_a_shared_index_are_of_kept_pages(servers):
+def test_pairs_and_clusters_of_a_shared_index_are_those_of_a_folder(index, servers):
     location = servers.seeded()
-    assert "no clusters" in refused("bits", "clusters", location)
-    kept = {item["url"] for item in ITEMS[:20]}
-    wanted = {pair for pair in NEAR if kept.issuperset(pair)}
-    assert wanted
-    assert {tuple(pair) for pair in lines("bits", "pairs", location)} == wanted
+    assert {tuple(pair) for pair in lines("bits", "pairs", location)} == {*NEAR}
+    clusters = [lines("bits", "clusters", each, "--json") for each in (location, str(index))]
+    assert clusters[0] == clusters[1]
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def test_a_file_that_is_overwritten(index, file, place):
 def test_a_clean_index_on_servers(location):
     before = kept(location)
     found = checked(location)
-    assert (found["checked_pages"], found["checked_entries"], found["notes"]) == (20, 20, [])
+    assert (found["checked_pages"], found["checked_entries"], found["notes"]) == (25, 25, [])
     assert kept(location) == before
 
 
@@ -119,7 +119,7 @@ FAULTS = {
         lambda client: client.set(record_key(3), client.get(record_key(4)))
     ),
     "the log has lost 5 events: the servers": (
-        lambda client: client.set(LOG, client.get(LOG)[: EVENT_BYTES * 15])
+        lambda client: client.set(LOG, client.get(LOG)[: EVENT_BYTES * 20])
     ),
     "1 of the pages, 3 first: in flight and claimed by no process": (
         lambda client: client.hset(FLIGHT, 3, client.get(record_key(3)))

@@ -122,7 +122,7 @@ def changed(**fields):
 BAD = {
     "line 22: it has sketch 'AAAA', which no export has": changed(sketch="AAAA"),
     "line 22: it has outcome 'near' and no original_page": changed(original_page=None),
-    "which came after": changed(original_page=21),
+    "line 22: it has its own number 21": changed(original_page=21),
     "before it was first seen": changed(first_seen="2999-01-01T00:00:00Z"),
     "line 22: it has crawl 7": changed(crawl=7),
     "out of order": changed(page=20),
@@ -168,6 +168,17 @@ def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp
             assert pages.see(ITEMS[0]["url"], text=article(0)).outcome == "revisit"
             assert pages.see("https://example.org/", text=article(1, 2)).outcome == "near"
             pages.check()
+
+
+def test_an_export_of_pages_that_were_seen_again_is_imported(servers, tmp_path):
+    location, back = servers.seeded(), str(tmp_path / "back")
+    with NearDuplicateFilter.open(location) as pages:
+        assert pages.see(**ITEMS[0]).outcome == "revisit"
+    text = run("index", "export", location)[1]
+    (found,) = lines("index", "import", back, "--json", text=text)
+    assert found["outcomes"] == {"new": 19, "near": 5, "revisit": 1}
+    assert kept(back) == kept(location)
+    assert is_clean(back)
 
 
 def test_what_is_to_be_forgotten_is_left_out_on_servers(export, servers):

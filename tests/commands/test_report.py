@@ -4,7 +4,7 @@ import json
 
 import pytest
 from command_line import lines, refused, run, run_process
-from index_feed import article, contents, item
+from index_feed import ITEMS, article, contents, item
 
 from dedup_filter import NearDuplicateFilter
 
@@ -17,6 +17,18 @@ def test_a_report_is_written_and_said(index, tmp_path):
     assert out.startswith(f"{path}: 25 pages, 5 duplicates, texts of 5 pairs")
     assert path.read_text("utf-8").startswith("<!doctype html>")
     assert contents(index) == before
+
+
+def test_a_report_on_a_shared_index_shows_what_one_on_a_folder_shows(index, servers, tmp_path):
+    written = []
+    for number, location in enumerate((str(index), servers.seeded())):
+        path = tmp_path / f"{number}.html"
+        (said,) = lines("report", location, "-o", str(path), "--json")
+        written.append({name: said[name] for name in ("pages", "duplicates", "close_calls")})
+        html = path.read_text("utf-8")
+        assert all(each["url"].rpartition("/")[2] in html for each in ITEMS[20:])
+    assert written[0] == written[1]
+    assert (said["duplicates"], said["listed"], said["texts"]) == (5, 5, 0)
 
 
 def test_figures_are_json_if_asked_for(index, tmp_path):
@@ -48,8 +60,7 @@ def test_a_file_is_replaced_only_by_force(index, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["redis://127.0.0.1:1/0"], "index in memory or on Redis keeps no records of dropped"),
-        (["memory:"], "index in memory or on Redis keeps no records of dropped"),
+        (["memory:"], "an index in memory ends with its process"),
         (["none"], "there is no index at none"),
         (["INDEX", "--min-similarity", "2"], "min_similarity must be from 0 to 1, or None, not 2"),
         (["INDEX", "-o", "none/r.html"], "its folder does not exist"),

@@ -11,16 +11,16 @@ from dedup_filter import NearDuplicateFilter
 SITE = "https://shop.example"
 
 
-@pytest.fixture(scope="module")
-def crawled(tmp_path_factory):
+@pytest.fixture
+def crawled(place):
     """An index of 15 pages, each with and without a session; 15 that a parameter tells apart."""
-    index = tmp_path_factory.mktemp("rules") / "index"
+    index = place.new("index")
     with NearDuplicateFilter.open(index) as pages:
         for n in range(15):
             for query in ("", f"?sid=s{n}"):
                 pages.see(f"{SITE}/story/{n}{query}", text=prose(n))
             pages.see(f"{SITE}/list?page={n}", text=prose(100 + n))
-    return str(index)
+    return index
 
 
 def test_rules_are_told_and_written(crawled, tmp_path):

@@ -28,9 +28,14 @@ def pages(site, article):
     return list(site.pages)
 
 
-@pytest.mark.parametrize(("index", "workers"), [("memory:", "0"), ("index", "1")])
-def test_parts_are_dropped_for_the_page_that_they_name(project, site, pages, index, workers):
+@pytest.mark.parametrize(
+    ("index", "workers"), [("memory:", "0"), ("index", "1"), ("redis_server", "0")]
+)
+def test_parts_are_dropped_for_the_page_that_they_name(
+    project, site, pages, index, workers, request
+):
     project.spider(in_turn=True)
+    index = request.getfixturevalue(index).url if index == "redis_server" else index
     settings = {"DEDUP_INDEX": index, "DEDUP_DUPLICATES": "dropped.jsonl"}
     crawl = project.crawl(
         *site.urls(*pages), DEDUP_CANONICAL="True", DEDUP_WORKERS=workers, **settings
@@ -55,11 +60,3 @@ def test_without_the_option_and_phrases_they_are_kept(project, site, pages):
     crawl = project.crawl(*site.urls(*pages), DEDUP_SHARED_PHRASES="False")
     assert set(crawl.urls) == {*site.urls(*pages)}
     assert "dedup/canonical" not in crawl.stats
-
-
-def test_an_index_on_a_server_is_refused_before_anything_is_crawled(project, site, pages):
-    project.spider()
-    crawl = project.crawl(site.url, DEDUP_CANONICAL="True", DEDUP_INDEX="redis://127.0.0.1:1/0")
-    assert crawl.exit_code == 1
-    assert "DEDUP_CANONICAL is for an index in a directory or in memory" in crawl.log
-    assert site.asked == []

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command_line import run
+from command_line import lines, run
 
 from dedup_filter.urls.mining import Evidence, Proven
 from dedup_filter.urls.rule import Rule
@@ -130,6 +130,26 @@ def test_a_crawl_learns_rules_and_the_next_one_applies_them(project, linked):
     assert not (project.folder / "index2" / "url_rules.json").exists()
     [rule] = read_rules(file["DEDUP_URL_RULES_FILE"])
     assert rule.evidence.support > 10, "the evidence of the first crawl is lost"
+
+
+def test_crawls_of_a_shared_index_write_reports_and_learn_rules(project, linked, redis_server):
+    project.spider(SPIDER.format(start=f"{linked.url}/story/0"))
+    shared = {
+        "DEDUP_INDEX": redis_server.url,
+        "DEDUP_URL_RULES_FILE": project.folder / "rules.json",
+    }
+    learning = project.crawl(DEDUP_URL_RULES="learn", DEDUP_REPORT="report.html", **shared)
+    assert len(texts(learning)) == learning.stats["dedup/new"] == 12
+    assert learning.stats["dedup/rules/active"] == 1
+    dropped = learning.stats["dedup/near"] + learning.stats["dedup/exact"]
+    assert learning.lines("Report written")[0].endswith(f"({dropped} duplicates): report.html")
+    clusters = lines("bits", "clusters", redis_server.url)
+    assert len(clusters) == 12
+    assert sum(map(len, clusters)) == 12 + dropped
+    applying = project.crawl(DEDUP_URL_RULES="apply", **shared)
+    assert texts(applying) == texts(learning)
+    assert applying.stats["dedup/rules/requests_saved"] > 30
+    assert applying.stats["dedup/rules/contradicted"] == 0
 
 
 def test_a_later_crawl_of_the_same_index_still_gives_each_page(project, site, paragraphs):

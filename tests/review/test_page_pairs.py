@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dedup_filter.fingerprints.sketch import KEYS
 from dedup_filter.review.page_pairs import page_clusters, page_pairs
-from dedup_filter.upkeep.results import Entries
+from dedup_filter.store.protocol import Entries
 
 near_values = st.builds(
     lambda base, bits: base ^ bits, st.sampled_from([0, 2**63]), st.integers(0, 63)

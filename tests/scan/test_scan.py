@@ -133,7 +133,7 @@ def test_a_later_scan_goes_on_from_an_index(here):
     found = scan(second, "-o", "v.jsonl", "--index", "index")
     assert found["outcomes"] == {"revisit": 2, "exact": 1, "new": 1}
     (told,) = lines("index", "stats", "index", "--json")
-    assert told["tables"]["max_distance"] == 5  # the index keeps its options
+    assert told["options"]["max_distance"] == 5  # the index keeps its options
     third = [*("-o", "w.jsonl", "--index", "index", "--set", "revisit=drop")]
     assert scan(second, *third, "--duplicates", "d.jsonl")["kept"] == 0
     assert len((here / "d.jsonl").read_text().splitlines()) == 4

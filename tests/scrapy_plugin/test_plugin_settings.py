@@ -76,15 +76,16 @@ def test_settings_are_read(settings, field, value):
         ({"INDEX": 5}, "DEDUP_INDEX must be a non-empty string, not 5"),
         ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp'"),
         ({"REPORT": 5}, "DEDUP_REPORT must be the path of a file, not 5"),
-        ({"REPORT": "r.html"}, "DEDUP_REPORT needs an index in a directory"),
+        ({"REPORT": "r.html"}, "DEDUP_REPORT needs an index that records dropped pages"),
         (
-            {"REPORT": "r.html", "INDEX": "redis://a/0"},
-            "DEDUP_REPORT needs an index in a directory",
+            {"URL_RULES": "learn", "URL_RULES_FILE": "rules.json"},
+            "DEDUP_URL_RULES needs an index that records dropped pages",
         ),
+        ({"URL_RULES": "learn", "INDEX": "redis://a/0"}, "set DEDUP_URL_RULES_FILE to its path"),
         ({"CANONICAL": "yes"}, "DEDUP_CANONICAL must be True or False, not 'yes'"),
         (
-            {"CANONICAL": True, "INDEX": "redis://a/0"},
-            "DEDUP_CANONICAL is for an index in a directory",
+            {"KEEP_TEXT": True, "INDEX": "redis://a/0"},
+            "DEDUP_KEEP_TEXT is for an index in a directory",
         ),
         ({"TITLE_WEIGHT": "much"}, "DEDUP_TITLE_WEIGHT must be a whole number .* not 'much'"),
         (

@@ -161,5 +161,5 @@ def test_a_fault_makes_the_request(crawl):
 
 
 def test_rules_need_an_index_that_records_dropped_pages():
-    with pytest.raises(ConfigError, match="DEDUP_URL_RULES needs an index in a directory"):
+    with pytest.raises(ConfigError, match="DEDUP_URL_RULES needs an index that records dropped"):
         PluginSettings.read(Settings({"DEDUP_URL_RULES": "learn"}))

@@ -1,4 +1,4 @@
-"""An index in a directory -> one HTML file that shows what was kept, what was dropped, and why.
+"""An index -> one HTML file that shows what was kept, what was dropped, and why.
 
     index -> collect (figures, pages, pairs) -> close_calls (what nearly had the other verdict)
           -> pack_texts (texts of pairs) -> render (one HTML file) -> report_file (written whole)
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.errors import ConfigError
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.review.report.close_calls import close_calls_of
 from dedup_filter.review.report.collect import Bounds, collect
@@ -21,8 +20,7 @@ from dedup_filter.review.report.pack_texts import pack_texts
 from dedup_filter.review.report.render import render
 from dedup_filter.review.report.report_file import require_free, write_whole
 from dedup_filter.store.location import folder_of
-from dedup_filter.store.sqlite.page_reader import Snapshot
-from dedup_filter.upkeep.directory import DirectoryIndex
+from dedup_filter.upkeep import index_at
 from dedup_filter.upkeep.results import Watch
 from dedup_filter.urls.rules_file import IN_FOLDER, read_rules
 
@@ -31,7 +29,6 @@ __all__ = [
     "Bounds",
     "Written",
     "bounds_of",
-    "require_directory",
     "require_free",
     "write_report",
 ]
@@ -75,24 +72,26 @@ def write_report(
     amounts: Amounts,
     watch: Watch = lambda records, _: nullcontext(records),
 ) -> Written:
-    """Write the report on an index in a directory, which a crawl may be writing to.
+    """Write the report on an index, which a crawl may be writing to.
 
     A file at `path` is replaced at once and as a whole; call `require_free` first. Cost: 10 us a
     page, 1 ms a text.
 
     Raises:
-        ConfigError: there is no index in that directory, or its file of URL rules has none.
+        ConfigError: there is no index there, or the file of URL rules in its folder has none.
         StoreError: the index cannot be read.
         OSError: the report cannot be written; a file at `path` is still there.
     """
-    with Snapshot.open_to_read(index) as snapshot:
-        with watch(snapshot.records(), snapshot.count()) as records:
-            found = collect(snapshot, records, bounds, amounts.duplicates)
-        with RecordedPages.open(DirectoryIndex(str(index)), bounds._asdict()) as pages:
+    where, folder = index_at(str(index)), folder_of(index)
+    with where.recorded() as recorded:
+        with watch(recorded.records(), recorded.count()) as records:
+            found = collect(recorded, records, bounds, amounts.duplicates)
+        with RecordedPages.open(where, bounds._asdict()) as pages:
             calls = close_calls_of(pages, found)
-        texts = pack_texts(snapshot, found, calls, amounts.texts)
-    rules = Path(index, IN_FOLDER)
-    html = render(str(index), found, calls, texts, read_rules(rules) if rules.exists() else ())
+        texts = pack_texts(recorded, found, calls, amounts.texts)
+    rules = None if folder is None else folder / IN_FOLDER
+    proven = read_rules(rules) if rules is not None and rules.exists() else ()
+    html = render(str(where), found, calls, texts, proven)
     write_whole(Path(path), html)
     return Written(
         report=str(path),
@@ -105,19 +104,6 @@ def write_report(
     )
 
 
-def require_directory(location: str) -> None:
-    """Require a directory: other indexes record no dropped pages.
-
-    Raises:
-        ConfigError: the location is wrong, or names an index in memory or on Redis.
-    """
-    if folder_of(location) is None:
-        raise ConfigError(
-            "a report is on an index in a directory: an index in memory or on Redis keeps no "
-            "records of dropped pages"
-        )
-
-
 def bounds_of(index: str | Path, **given: Any) -> Bounds:
     """Return the settings that a report compares pairs with.
 
@@ -126,5 +112,5 @@ def bounds_of(index: str | Path, **given: Any) -> Bounds:
     Raises:
         ConfigError: there is no index, or a value is out of range.
     """
-    config = FilterConfig.of(DirectoryIndex(str(index)).filter_options() | given)
+    config = FilterConfig.of(index_at(str(index)).filter_options() | given)
     return Bounds(config.max_distance, config.min_similarity)

@@ -17,7 +17,7 @@ Cost: 20 us for each examined pair; 10 ms for each listed pair of kept pages.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
-from itertools import islice
+from itertools import compress, islice
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +77,7 @@ class CloseCalls:
 def close_calls_of(pages: RecordedPages, found: ReportData) -> CloseCalls:
     """Find the close calls, and add the records of kept pages to `found`."""
     calls = CloseCalls(dropped=_nearly_kept(found.pairs, found))
-    records = _Records(pages)
+    records: dict[int, PageRecord] = {}
     listed: list[tuple[float, PageRecord, PageRecord]] = []
     for candidates in _near_pages(
         pages, min(found.bounds.max_distance + BITS_BEYOND, MAX_DISTANCE)
@@ -85,7 +85,7 @@ def close_calls_of(pages: RecordedPages, found: ReportData) -> CloseCalls:
         calls.candidates += len(candidates)
         room = max(_MOST_EXAMINED - calls.examined, 0)
         calls.examined += len(candidates[:room])
-        some = _shares(np.sort(candidates[:room]).tolist(), records)
+        some = _shares(pages, np.sort(candidates[:room]).tolist(), records)
         least = (found.bounds.min_similarity or 0) - SHARE_BEYOND
         near = (each for each in some if each[0] >= least)
         listed = nlargest(_MOST_LISTED, [*listed, *near], key=lambda each: each[0])
@@ -94,18 +94,6 @@ def close_calls_of(pages: RecordedPages, found: ReportData) -> CloseCalls:
         found.add(later)
         found.add(earlier)
     return calls
-
-
-class _Records(dict[int, PageRecord]):
-    """Records by the numbers of their pages, each read once."""
-
-    def __init__(self, pages: RecordedPages) -> None:
-        super().__init__()
-        self._pages = pages
-
-    def __missing__(self, page: int) -> PageRecord:
-        (self[page],) = self._pages.records([page])
-        return self[page]
 
 
 def _near_pages(pages: RecordedPages, distance: int) -> Iterator[npt.NDArray[np.int64]]:
@@ -124,14 +112,20 @@ def _near_pages(pages: RecordedPages, distance: int) -> Iterator[npt.NDArray[np.
 
 
 def _shares(
-    pairs: Sequence[list[int]], records: Mapping[int, PageRecord]
+    pages: RecordedPages, pairs: Sequence[list[int]], records: dict[int, PageRecord]
 ) -> Iterator[tuple[float, PageRecord, PageRecord]]:
-    """Yield the share of the later page's phrases that the earlier page has, and both pages."""
+    """Yield the share of the later page's phrases that the earlier page has, and both pages.
+
+    `records` gets the records that are read, each once. A page of a shared index may have been
+    forgotten meanwhile; its pairs are left out.
+    """
     some = iter(pairs)
-    while together := [(records[a], records[b]) for a, b in islice(some, _TOGETHER)]:
-        earlier, later = (
-            [record.sketch for record in each] for each in zip(*together, strict=True)
-        )
+    while numbers := [*islice(some, _TOGETHER)]:
+        unread = {page for pair in numbers for page in pair} - records.keys()
+        records.update((each.page, each) for each in pages.records(sorted(unread)))
+        found = (records.keys() >= {*pair} for pair in numbers)
+        together = [(records[a], records[b]) for a, b in compress(numbers, found)]
+        earlier, later = ([pair[place].sketch for pair in together] for place in (0, 1))
         both, of_later, _ = shared(later, earlier)
         shares = (both / np.maximum(of_later, 1)).tolist()
         for (one, other), share in zip(together, shares, strict=True):

@@ -23,11 +23,10 @@ from itertools import islice
 from dedup_filter.features.analysis import analyse
 from dedup_filter.review.report.close_calls import CloseCalls
 from dedup_filter.review.report.collect import Pair, ReportData
+from dedup_filter.store.protocol import KeptContent, Recorded
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.text.content import find_content
 from dedup_filter.text.plain_text import normalize
-from dedup_filter.upkeep.results import KeptContent
 
 NOT_KEPT, LEFT_OUT = -1, -2
 """In place of a bundle's number: no text was kept; the text is not in the report."""
@@ -59,13 +58,13 @@ class PackedTexts:
         return sum(bundle >= 0 for bundle in self.of_pairs)
 
 
-def pack_texts(snapshot: Snapshot, found: ReportData, calls: CloseCalls, most: int) -> PackedTexts:
+def pack_texts(recorded: Recorded, found: ReportData, calls: CloseCalls, most: int) -> PackedTexts:
     """Pack the texts of at most `most` pairs: duplicates, then kept pages.
 
     Cost: 1 ms a text of 1,000 words.
     """
     pairs = [*found.pairs, *calls.pairs]
-    kept = snapshot.with_text()
+    kept = recorded.with_text()
     texts = PackedTexts([NOT_KEPT] * len(pairs), are_kept=bool(kept))
     readable = [
         place
@@ -78,7 +77,7 @@ def pack_texts(snapshot: Snapshot, found: ReportData, calls: CloseCalls, most: i
     chosen = islice(_in_order(pairs, readable, calls), most)
     for places in _bundled(chosen, pairs):
         pages = {page for place in places for page in pairs[place][:2] if page in kept}
-        contents = {page: _shown(snapshot, found, page) for page in sorted(filter(None, pages))}
+        contents = {page: _shown(recorded, found, page) for page in sorted(filter(None, pages))}
         packed = zlib.compress(json.dumps(contents, separators=(",", ":")).encode("ascii"), 9)
         size += len(packed)
         if size > _MOST_BYTES:
@@ -109,9 +108,9 @@ def _bundled(chosen: Iterable[int], pairs: Sequence[Pair]) -> Iterator[list[int]
             yield places[start : start + _IN_BUNDLE]
 
 
-def _shown(snapshot: Snapshot, found: ReportData, page: int) -> list[object]:
+def _shown(recorded: Recorded, found: ReportData, page: int) -> list[object]:
     """Return a text, the places of its advertisements (in UTF-16 units), and its whole length."""
-    whole = _main_text(snapshot, page)
+    whole = _main_text(recorded.content(found.records[page]))
     text = whole[:_MOST_CHARACTERS]
     places = advertisements(text, found.records[page], found.shingle_size, found.ads)
     if any(character > "\uffff" for character in text):
@@ -122,14 +121,14 @@ def _shown(snapshot: Snapshot, found: ReportData, page: int) -> list[object]:
     return [text, places, len(whole)]
 
 
-def _main_text(snapshot: Snapshot, page: int) -> str:
+def _main_text(kept: KeptContent) -> str:
     """Return the main text of a page, including blocks that earlier pages of its host had.
 
     The kept text lacks blocks that the other page of the pair had on the same host.
     """
-    unpacked = KeptContent(form=snapshot.form(page)).page()
+    unpacked = kept.page()
     if unpacked is None:
-        return snapshot.text(page) or ""
+        return kept.text or ""
     return "\n".join(block.text for block in find_content(unpacked.blocks).main)
 
 

@@ -58,7 +58,7 @@ def render(
         **_columns(found.records, pairs, texts),
         "listed": len(found.pairs),
         "close_calls": {"kept": rows(calls.kept), "dropped": rows(calls.dropped)},
-        "crawls": {each["crawl"]: _crawl_name(each) for each in found.crawls},
+        "crawls": {each["number"]: _crawl_name(each) for each in found.crawls},
         "texts_kept": texts.are_kept,
     }
     program, style = _program(), _page_file("report.css")
@@ -140,7 +140,7 @@ def _thousandths(share: float | None) -> int | None:
 
 def _crawl_name(crawl: Mapping[str, Any]) -> str:
     name = crawl["name"]
-    return printable(name, _LONGEST_NAME) if name else f"crawl {crawl['crawl']}"
+    return printable(name, _LONGEST_NAME) if name else f"crawl {crawl['number']}"
 
 
 def _crawl(crawl: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,10 +149,10 @@ def _crawl(crawl: Mapping[str, Any]) -> dict[str, Any]:
         "name": _crawl_name(crawl),
         "started": as_time(crawl["started"]),
         "ended": as_time(crawl["ended"]) if crawl["ended"] else "not recorded",
-        "kept": crawl["kept"]["first_seen"],
-        "near": crawl["repeats"]["near"],
-        "exact": crawl["repeats"]["exact"],
-        "revisits": crawl["kept"]["revisited"],
+        "kept": crawl["kept"],
+        "near": crawl["near"],
+        "exact": crawl["exact"],
+        "revisits": crawl["revisits"],
     }
 
 

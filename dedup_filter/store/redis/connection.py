@@ -203,6 +203,10 @@ class Connection:
         hashed = hash_of_host(host)
         return f"dedup:{{{self.address.name}:{hashed % _SPREAD}}}:frame:{hashed:016x}"
 
+    def url_key(self, key: int) -> str:
+        """Return the name of the key that holds the numbers of the pages at a URL, by its key."""
+        return f"dedup:{{{self.address.name}:{key % _SPREAD}}}:url:{key:016x}"
+
     def call(self, work: Callable[[Any], Result]) -> Result:
         """Call a function with the client; return its result."""
         from redis.exceptions import RedisClusterException, RedisError

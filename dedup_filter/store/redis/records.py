@@ -1,13 +1,17 @@
 """Records of pages on servers: their format and their keys.
 
     committed page   a key of its own; the page's number chooses the slot
+    URL              the numbers of kept pages there, pending too; only if URLs are looked up
     pending page     a field of one hash, written by `index.lua` with the page's event
 
-Only the log decides whether a page exists: the record of a deleted page can be left over.
+Only the log decides whether a page exists: the record of a deleted page can be left over, and its
+number at its URL.
 
 On one server the script call that commits a page also writes its record. On a cluster the record is
 written before the call, so that every committed page has a record. If the call finds that the page
 is no longer pending, the number may belong to another page by now, whose record is put back.
+
+A revisit has the record of the page that it replaces as its `original` until it is committed.
 
 Never change the format of records without another format number (docs/formats.md).
 """
@@ -23,9 +27,9 @@ from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.connection import Connection
 from dedup_filter.text.page_url import host_of
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 
-_VERSION = 4
+_VERSION = 5
 _FIXED = struct.Struct("<BBBBfIIIIIQ24s32sH")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
@@ -35,8 +39,8 @@ _AT_ONCE = 1_000
 def pack_record(record: PageRecord) -> bytes:
     """Pack a record, without the page's number and whether the page is pending.
 
-    94 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title and URL
-    as lines of UTF-8.
+    94 bytes of fixed fields, little-endian, the sketch, then lines of UTF-8: language, reason, the
+    number of a dropped page's original, the canonical key in hexadecimal, h1, title, URL.
 
     Raises:
         ValueError: a number or a time in the record exceeds its field.
@@ -51,8 +55,12 @@ def pack_record(record: PageRecord) -> bytes:
     except struct.error:
         where = "for which an index on a server has no room"
         raise ValueError(f"has a number or a time {where}") from None
+    is_of_none = record.is_kept or record.original is None
+    original = "" if is_of_none else str(record.original)
+    named = "" if record.canonical_key is None else f"{record.canonical_key:x}"
     # The URL comes last because it may contain line ends.
-    lines = [record.language or "", record.reason or "", record.h1, record.title]
+    lines = [record.language or "", record.reason or "", original, named]
+    lines += [record.h1, record.title]
     text = "\n".join([*(line.replace("\n", " ") for line in lines), record.url])
     return fixed + record.sketch + text.encode("utf-8", "surrogatepass")
 
@@ -70,28 +78,38 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
         )
         rest = packed[_FIXED.size :]
         sketch, text = rest[:size], rest[size:].decode("utf-8", "surrogatepass")
-        language, reason, h1, title, url = text.split("\n", 4)
-        judged = _OUTCOMES[outcome], reason or None, None, None if distance == _NONE else distance
+        language, reason, number, named, h1, title, url = text.split("\n", 6)
+        original = int(number) if number else None
+        canonical_key = int(named, 16) if named else None
+        judged = _OUTCOMES[outcome], reason or None, original
     except (struct.error, IndexError, ValueError) as error:
         raise ValueError(f"the record of page {page} is damaged") from error
     if version != _VERSION or not is_sketch(sketch):
         raise ValueError(f"the record of page {page} is damaged, or of version {version}")
     measured = digest, value if is_long else None, sketch, words, language or None
-    rest_of_fields = is_pending, *judged, None if similarity < 0 else similarity, h1, title
+    compared = None if distance == _NONE else distance, None if similarity < 0 else similarity
+    rest_of_fields = is_pending, *judged, *compared, h1, title, canonical_key
     keys = keys if any(keys) else b""
-    return PageRecord._make(
-        (page, url, host_of(url), *measured, *seen, *rest_of_fields, None, keys)
-    )
+    return PageRecord._make((page, url, host_of(url), *measured, *seen, *rest_of_fields, keys))
+
+
+def replaced_by(record: PageRecord) -> int:
+    """Return the page that a commit replaces, recorded at an earlier visit; 0: none."""
+    return (record.original or 0) if record.is_kept else 0
 
 
 class SharedRecords:
     """The records by page number; records of committed pages expire after `seconds`.
 
-    Cost: one call for each method; on a cluster two to commit, and two if records are missing.
+    `by_url`: whether pages can be found at their URLs. Cost: one call for each method; on a cluster
+    two to commit, and two if records are missing; with `by_url` two to remove.
     """
 
-    def __init__(self, connection: Connection, seconds: int | None = None) -> None:
+    def __init__(
+        self, connection: Connection, seconds: int | None = None, *, by_url: bool = False
+    ) -> None:
         self.connection = connection
+        self.by_url = by_url
         self._flight = connection.key("flight")
         self.seconds = seconds
 
@@ -126,7 +144,7 @@ class SharedRecords:
         """Commit a pending page of a process, in place of its original if there is one."""
         packed, (name, seconds) = pack_record(record), self.for_script(number)
         before = b"" if name else self.put(number, packed) or b""
-        event = number, record.original or 0, packed, name, seconds
+        event = number, replaced_by(record), packed, name, seconds
         is_done = bool(self.connection.run("commit", process, *event))
         if not is_done and not name:
             self.connection.run(
@@ -135,10 +153,34 @@ class SharedRecords:
         return is_done
 
     def remove(self, pages: Sequence[int]) -> None:
-        """Delete the records of deleted pages."""
+        """Delete the records of deleted pages, and their numbers at their URLs."""
         for at in range(0, len(pages), _AT_ONCE):
-            names = map(self.connection.page_key, pages[at : at + _AT_ONCE])
-            self.connection.ask_all(("UNLINK", name) for name in names)
+            some = pages[at : at + _AT_ONCE]
+            at_urls = [
+                self._at_url("SREM", each) for each in self.records(some if self.by_url else [])
+            ]
+            names = map(self.connection.page_key, some)
+            self.connection.ask_all([*at_urls, *(("UNLINK", name) for name in names)])
+
+    def at_url(self, key: int) -> list[int]:
+        """Return the kept pages at a URL, by its key, ascending; others may be among them."""
+        found = self.connection.ask("SMEMBERS", self.connection.url_key(key))
+        return sorted(map(int, found))
+
+    def add_at_url(self, record: PageRecord) -> None:
+        """Add the number of a kept page to its URL, if pages can be found there."""
+        if self.by_url and record.is_kept:
+            name, life = self.connection.url_key(record.url_key), self.seconds
+            expiry = [("EXPIRE", name, life)] if life else []
+            self.connection.ask_all([self._at_url("SADD", record), *expiry])
+
+    def remove_at_url(self, record: PageRecord) -> None:
+        """Remove the number of a page from its URL."""
+        if self.by_url and record.is_kept:
+            self.connection.ask(*self._at_url("SREM", record))
+
+    def _at_url(self, command: str, record: PageRecord) -> tuple[str, str, int]:
+        return command, self.connection.url_key(record.url_key), record.page
 
     def put(self, number: int, packed: bytes) -> bytes | None:
         """Write the record of a page committed now or soon; return the previous record."""

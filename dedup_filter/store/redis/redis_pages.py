@@ -6,17 +6,20 @@
 A record may be newer or older than the replica. So the log is read after the record, and a record
 that does not match the log is read again or left out.
 
+A dropped page is recorded in the same way, but no look-up finds it, so nothing is compared again.
+If its original is pending, it is committed or released with the original.
+
 If the original of a page is pending, its fate is looked up later, or waited for. When a server has
 lost a part of the log, the original's number may belong to another page, so it counts as gone.
 
 To stay within its bounds the index forgets the least recently seen pages, several at once; pending
 pages stay. Cost: no call to compare a page without candidates, two calls otherwise, and two more if
 it repeats no candidate and shares phrases with other pages; two calls for the fate of a page; three
-for a batch of pages that are forgotten.
+for a batch of pages that are forgotten. With `canonical` one more to add a page to its URL, and one
+to three for a page that names another as canonical.
 """
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from math import inf
@@ -29,11 +32,13 @@ from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.model import Fate, Match, Outcome, Verdict
+from dedup_filter.fingerprints.sketch import thinned
+from dedup_filter.model import Fate, Match, Verdict
 from dedup_filter.store.protocol import Overtaken
-from dedup_filter.store.records import PageRecord, measures_of
+from dedup_filter.store.records import MOST_AT_URL, PageRecord, measures_of
 from dedup_filter.store.redis.frame_exchange import FrameExchange, UpdateLists
 from dedup_filter.store.redis.process import LEASE, Process
+from dedup_filter.store.redis.records import SharedRecords
 from dedup_filter.store.redis.replica import Entry, LoggedPages
 from dedup_filter.store.redis.shared_log import MOST_AT_ONCE, SharedLog
 from dedup_filter.store.sqlite.frame_store import FrameStore
@@ -45,6 +50,9 @@ _PAGES_BETWEEN = 1_000
 """Number of pages between two checks for expired pages and for chunks of the log to delete."""
 _MOST_READINGS = 6
 """Reads of a record while another process replaces the page's measures, within 30 ms."""
+_SKETCH_OF_DROPPED = 130
+"""Bytes, 64 hashes: no page is compared with a dropped page. An estimate of similarity from so many
+has a standard error of .06 at most. A whole sketch takes 380 bytes more."""
 _PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _LONGEST_WAIT = 2 * LEASE
@@ -68,9 +76,10 @@ class RedisPages:
         self._replica, self._records = self._log.replica, self._log.records
         self.gone = self._log.gone
         """Pages of this process that are gone; the owner reads and clears this list."""
-        self._awaited: dict[int, Counter[Outcome]] = {}
-        """Pending original -> outcomes counted for its duplicates. If the original is released,
-        the counts are subtracted, because the duplicates are judged again."""
+        self._awaited: dict[int, list[tuple[Verdict, bool]]] = {}
+        """Pending original -> verdicts on its duplicates, and whether each is claimed still. If the
+        original is committed, the others are committed. If the original is released, all are
+        released; the outcomes of claimed ones are subtracted, because they are judged again."""
         self._lost: set[int] = set()
         """Originals that duplicates waited for, and that were released here or may have been lost
         by a server. Their numbers may be reused: never match them."""
@@ -88,14 +97,14 @@ class RedisPages:
         self._wait = 0
         try:
             self._log.sync()
-            self._make_room(coming=0)
+            self._make_room()
         except BaseException:
             with suppress(StoreError):  # if this fails, its lease runs out
                 process.leave()
             raise
 
     def __len__(self) -> int:
-        return len(self._replica)
+        return self._replica.count(is_kept=True)
 
     @property
     def nbytes(self) -> int:
@@ -166,12 +175,13 @@ class RedisPages:
             yield
             if self._recorded is not None:
                 verdict, is_pending = self._recorded
-                if verdict.page is not None and not is_pending:
+                of_page = self._awaited.get(verdict.original_page or 0)
+                awaited = of_page if verdict.is_duplicate else None
+                if verdict.page is not None and not is_pending and awaited is None:
                     self._log.keep(verdict.page)
                 self._process.count(verdict.outcome)
-                counts = self._awaited.get(verdict.original_page or 0)
-                if verdict.is_duplicate and is_pending and counts is not None:
-                    counts[verdict.outcome] += 1
+                if awaited is not None:
+                    awaited.append(self._recorded)
         except BaseException:
             if self._recorded is not None and self._recorded[0].page is not None:
                 # If the page is pending on the server but not here, the next call releases it.
@@ -202,20 +212,26 @@ class RedisPages:
             if not original.is_pending:
                 self._end(original.page, is_kept=True)
             else:
-                self._awaited.setdefault(original.page, Counter())
+                self._awaited.setdefault(original.page, [])
                 if not is_pending and original.page not in self._log.held:
                     found = self._waited_for(original.page, found)
-            self._recorded = found, is_pending
-            return found
+            if found.original_page is None:
+                self._recorded = found, is_pending
+                return found
         # A revisited page replaces its earlier version, so it needs no room.
-        self._make_room(coming=1 if original is None else 0)
+        self._make_room(*([] if found.outcome == "revisit" else [not found.is_duplicate]))
         record = PageRecord.of(place, page, found, int(now()), self._process.crawl)
-        if original is not None:
+        if original is not None and found.is_duplicate:
+            # A revisit gives the original another number; its URL stays.
+            sketch = thinned(record.sketch, _SKETCH_OF_DROPPED)
+            record = record._replace(canonical_key=original.url_key, sketch=sketch)
+        elif original is not None:
             stays = ("url", "host", "first_seen", "first_crawl")
             record = record._replace(**{name: getattr(original, name) for name in stays})
         number = self._log.append(record)
         self._recorded = found._replace(page=number), is_pending
-        if number in self._lost or not self._is_still(found, place, page, number):
+        is_still = found.is_duplicate or self._is_still(found, place, page, number)
+        if number in self._lost or not is_still:
             self._log.release(number)
             raise Overtaken
         return self._recorded[0]
@@ -225,7 +241,18 @@ class RedisPages:
         self._log.replace(number, measures_of(page))
 
     def commit(self, number: int) -> None:
-        """Commit a page that this process has pending; do nothing for any other."""
+        """Commit a page that this process has pending; do nothing for any other.
+
+        A page that repeats a pending page is committed with that page.
+        """
+        record = self._log.held.get(number)
+        original = 0 if record is None or record.is_kept else record.original or 0
+        if original in self._awaited:
+            self._awaited[original] = [
+                (verdict, is_claimed and verdict.page != number)
+                for verdict, is_claimed in self._awaited[original]
+            ]
+            return
         self._log.commit(number)
         self._end(number, is_kept=True)
 
@@ -258,6 +285,8 @@ class RedisPages:
     def close(self) -> None:
         """Release pending pages; if the servers cannot be reached, other processes release them."""
         try:
+            for original in list(self._awaited):  # another process may have committed it
+                self.fate(original)
             self._log.withdraw()
             self._process.leave()
         finally:
@@ -276,7 +305,7 @@ class RedisPages:
             assert self._log.is_there(record.page, record), f"page {record.page} is another"
 
     def _look_ups(self, host: str, before: float = inf) -> "_LookUps":
-        return _LookUps(self._replica, self._fitting, host, before)
+        return _LookUps(self._replica, self._records, self._fitting, host, before)
 
     def _judged(self, place: Place, page: PageProfile, look_ups: "_LookUps") -> Judged:
         # Running processes may have begun a crawl after this one, which a resumed job may meet.
@@ -327,27 +356,35 @@ class RedisPages:
             raise Overtaken
         return found
 
-    def _make_room(self, coming: int) -> None:
+    def _make_room(self, *coming: bool) -> None:
+        """Forget pages beyond the bounds. `coming`: whether a page to be recorded is kept."""
         bound, days = self._config.max_pages or sys.maxsize, self._config.expire_days
-        over = len(self._replica) + coming - bound
-        if over > 0:
-            self._forget_oldest(max(over, min(bound // _BATCHES, MOST_AT_ONCE)))
+        for is_kept in (True, False):
+            over = self._replica.count(is_kept=is_kept) + coming.count(is_kept) - bound
+            if over > 0:
+                most = max(over, min(bound // _BATCHES, MOST_AT_ONCE))
+                self._forget(self._replica.oldest(most, is_kept=is_kept))
         self._wait -= 1
         if self._wait < 0:
             self._wait = _PAGES_BETWEEN
-            if days is not None:
-                self._forget_oldest(len(self._replica), int(now()) - expiry_seconds(days))
+            for is_kept in (True, False) if days is not None else ():
+                before, most = int(now()) - expiry_seconds(days or 0), len(self._replica)
+                self._forget(self._replica.oldest(most, before, is_kept=is_kept))
             self._log.tend()
 
-    def _forget_oldest(self, most: int, before: float = inf) -> None:
-        oldest = self._replica.oldest(most, before)
+    def _forget(self, oldest: Sequence[int]) -> None:
         self._log.remove([page for page in oldest if page not in self._log.held])
 
     def _end(self, page: int, *, is_kept: bool) -> None:
-        """End the wait for an original; unless kept, subtract the counts of its duplicates."""
-        for outcome, count in self._awaited.pop(page, Counter()).items():
-            if not is_kept:
-                self._process.count(outcome, -count)
+        """End the wait for an original: see `_awaited`."""
+        for verdict, is_claimed in self._awaited.pop(page, ()):
+            number = verdict.page or 0
+            if is_kept and not is_claimed:
+                self._log.commit(number)
+            elif not is_kept:
+                self._process.count(verdict.outcome, -is_claimed)
+                if number in self._log.held:
+                    self._log.release(number)
 
     def _begin_anew(self) -> None:
         """Forget all page numbers, because the log is read from its beginning again."""
@@ -368,11 +405,13 @@ class _LookUps:
     def __init__(
         self,
         replica: LoggedPages,
+        records: SharedRecords,
         fitting: Callable[[Sequence[int]], Sequence[PageRecord]],
         host: str,
         before: float,
     ) -> None:
-        self._replica, self.stored, self._host, self._before = replica, fitting, host, before
+        self._replica, self._records, self.stored = replica, records, fitting
+        self._host, self._before = host, before
         self.answers: dict[tuple[str, Any], Any] = {}
         """(name of look-up, argument) -> answer."""
 
@@ -383,9 +422,9 @@ class _LookUps:
         found: list[Match] = self.answer("near", (fingerprint, b"", most))
         return found
 
-    def at_url(self, key: int) -> list[int]:  # noqa: ARG002
-        """Return an empty list: the replica does not store URLs."""
-        return []
+    def at_url(self, key: int) -> list[int]:
+        found: list[int] = self.answer("at_url", key)
+        return found
 
     def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
         found: Mapping[int, int] = self.answer("sharing", tuple(texts))
@@ -402,6 +441,16 @@ class _LookUps:
         fingerprint, digest, most = argument
         found = self._replica.near(Entry.of(fingerprint, digest, self._host), most)
         return [match for match in found if match.row < self._before]
+
+    def _at_url(self, key: int) -> list[int]:
+        pages = [page for page in self._records.at_url(key) if page < self._before]
+        # A server may have lost writes, and a number may belong to another page since.
+        found = [
+            each.page
+            for each in self.stored(pages)
+            if each.url_key == key and each.fingerprint is not None
+        ]
+        return sorted(found, reverse=True)[:MOST_AT_URL]
 
     def _sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
         return self._replica.sharing(texts, self._before)

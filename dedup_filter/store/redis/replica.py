@@ -4,9 +4,9 @@
                                                        -> pages that share phrases
                                                        -> least recently seen pages
 
-An event adds or removes a page. Events are numbered from 1, in their order. The event that adds a
-page gives the page its number. An event that adds the page again, with other measures or at another
-place, carries the same page number.
+An event adds a kept or a dropped page, or removes a page; look-ups find kept pages. Events are
+numbered from 1, in their order. The event that adds a page gives the page its number. An event that
+adds the page again, with other measures or at another place, carries the same page number.
 
 Each process has a replica of its own, so a look-up makes no call. Memory a page: 57 bytes for its
 entry, about 36 in `HammingIndex` and 64 in `PhraseTable`. Time: half a second for a million events
@@ -32,6 +32,8 @@ EntryArray = npt.NDArray[np.void]
 NumberArray = npt.NDArray[np.int64]
 
 LONG, SHORT, GONE = 1, 2, 3
+DROPPED: Final = 4
+"""Added to `LONG` or `SHORT` in the event of a page that was dropped for another page."""
 CHUNK: Final = 1_700
 """Events in one key: with a header they just fit into 96 KiB, a size class of the allocator."""
 
@@ -60,7 +62,7 @@ class Entry(NamedTuple):
     value: int
     """The fingerprint; for a page too short for a fingerprint, 8 bytes of its digest."""
     kind: int
-    """`LONG` or `SHORT`."""
+    """`LONG` or `SHORT`; with `DROPPED` if the page was dropped."""
     host: int
     keys: bytes
     """`KEYS_BYTES`, zeros for none."""
@@ -81,7 +83,8 @@ class Entry(NamedTuple):
 
 def entry_of(record: PageRecord) -> Entry:
     """Return the entry in the log for a page with this record."""
-    return Entry.of(record.fingerprint, record.digest, record.host, record.keys)
+    entry = Entry.of(record.fingerprint, record.digest, record.host, record.keys)
+    return entry if record.is_kept else entry._replace(kind=entry.kind | DROPPED)
 
 
 def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
@@ -92,7 +95,7 @@ def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArra
         value   8   as in `Entry`
         keys   32   as in `Entry`
         number  6   the page's number
-        kind    1   LONG or SHORT: the event adds the page; GONE: the event removes the page
+        kind    1   as in `Entry`: the event adds the page; GONE: the event removes the page
         salt    1   a random byte, so that two different logs differ at the same position
         host    4   hash of the page's host
         seen    4   when the page was seen, Unix seconds
@@ -104,7 +107,7 @@ def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArra
 class LoggedPages:
     """The current pages, each with the entry of its last event.
 
-    With a `max_distance` pages are searched by fingerprint, by digest, and by keys.
+    With a `max_distance` kept pages are searched by fingerprint, by digest, and by keys.
     """
 
     def __init__(self, max_distance: int | None = None, *, by_host: bool = False) -> None:
@@ -121,6 +124,7 @@ class LoggedPages:
         """Numbers of all pages with events, ascending, and spare room at the end."""
         self._entries = np.empty(0, _ENTRY)
         """The entry of each number; kind 0: the page is gone."""
+        self._dropped = 0
         self._rows = 0
         """Number of rows in use in both arrays."""
         self._unsettled = bytearray()
@@ -132,8 +136,15 @@ class LoggedPages:
         """Number of events that a server has lost: their bytes are zeros."""
 
     def __len__(self) -> int:
+        """Count the pages, kept and dropped. Cost: passes over all pages."""
+        return len(self._there())
+
+    def count(self, *, is_kept: bool) -> int:
+        """Count the kept or the dropped pages."""
+        if not is_kept:
+            return self._dropped
         searched = self._indexes.values()
-        return sum(map(len, searched)) if searched else len(self._there())
+        return sum(map(len, searched)) if searched else len(self) - self._dropped
 
     def __iter__(self) -> Iterator[int]:
         pages: list[int] = self._numbers[self._there()].tolist()
@@ -170,7 +181,7 @@ class LoggedPages:
         # Only the last event of each page counts: the first in reverse order.
         pages, from_the_end = np.unique(of_pages[::-1], return_index=True)
         after = events[_FIELDS][len(events) - 1 - from_the_end].astype(_ENTRY)
-        after["kind"][after["kind"] > SHORT] = 0
+        after["kind"][after["kind"] == GONE] = 0
         self._take(pages, after)
 
     def entry(self, page: int) -> Entry | None:
@@ -184,12 +195,13 @@ class LoggedPages:
         found: npt.NDArray[Any] = self._entries[name][self._there()]
         return found
 
-    def oldest(self, most: int, before: float = inf) -> list[int]:
+    def oldest(self, most: int, before: float = inf, *, is_kept: bool = True) -> list[int]:
         """Return up to `most` pages last seen before a time, the least recently seen first.
 
-        Cost: passes over all pages, 10 ms for a million.
+        They are kept or dropped pages. Cost: passes over all pages, 10 ms for a million.
         """
         there = self._there()
+        there = there[(self._entries["kind"][there] < DROPPED) == is_kept]
         seen = self._entries["seen"][there]
         if len(seen) > most:
             before = min(before, int(np.partition(seen, most)[most]) + 1)
@@ -224,7 +236,9 @@ class LoggedPages:
         """Verify the invariants. Raises AssertionError if one is broken."""
         assert not self._unsettled, "events were taken in that do not count"
         assert (np.diff(self._numbers[: self._rows]) > 0).all(), "numbers do not ascend"
-        assert len(self._there()) == len(self), "an index has other pages"
+        dropped = int((self.column("kind") > DROPPED).sum())
+        assert dropped == self._dropped, "another number of pages was dropped"
+        assert self.count(is_kept=True) + dropped == len(self), "an index has other pages"
         for index in self._indexes.values():
             index.check()
         self._phrases.check()
@@ -232,6 +246,8 @@ class LoggedPages:
         for page in self if self._indexes else ():
             entry = self.entry(page)
             assert entry is not None
+            if entry.kind > DROPPED:
+                continue
             found = self._indexes[entry.kind].rows_of(self._masked(entry))
             assert page in found, f"page {page} is not in the index"
             anew.add(entry.keys, page)
@@ -253,6 +269,8 @@ class LoggedPages:
         before = np.zeros(len(pages), _ENTRY)
         before[is_known] = self._entries[at[is_known]]
         self._entries[at[is_known]] = after[is_known]
+        was, becomes = (each["kind"] > DROPPED for each in (before, after))
+        self._dropped += int(np.count_nonzero(becomes) - np.count_nonzero(was))
         is_new = ~is_known & (after["kind"] > 0)
         if is_new.any():
             self._insert(pages[is_new], after[is_new])

@@ -54,6 +54,7 @@ class SharedReader(SharedRecords):
         """Unique bytes of this index; an index made anew has other bytes."""
         self.options: dict[str, Any] = json.loads(self._meta.get(b"options", b"{}"))
         """The shared options of the process that joined last."""
+        self.by_url = bool(self.options.get("canonical"))
 
     @classmethod
     @contextmanager

@@ -33,7 +33,7 @@ from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.connection import Connection
 from dedup_filter.store.redis.process import Process
-from dedup_filter.store.redis.records import SharedRecords, pack_record
+from dedup_filter.store.redis.records import SharedRecords, pack_record, replaced_by
 from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
 
 logger = logging.getLogger(__name__)
@@ -61,9 +61,8 @@ class SharedLog:
         self.process = process
         by_host = config.scope == "host"
         self.replica = LoggedPages(config.max_distance, by_host=by_host)
-        self.records = SharedRecords(
-            process.connection, None if days is None else expiry_seconds(days)
-        )
+        seconds = None if days is None else expiry_seconds(days)
+        self.records = SharedRecords(process.connection, seconds, by_url=config.canonical)
         self.held: dict[int, PageRecord] = {}
         """Pages that this process has pending, lost ones included. The `original` of a revisit is
         the page that the revisit replaces."""
@@ -107,6 +106,7 @@ class SharedLog:
             number = 0
         if not number:
             raise Overtaken
+        self.records.add_at_url(record._replace(page=number))
         self.held[number] = record
         return number
 
@@ -117,17 +117,16 @@ class SharedLog:
     def commit(self, number: int) -> None:
         """Commit a page that this process has pending; do nothing for any other."""
         at = number
-        while number in self.held:
-            record = self.held[number]
+        while (record := self.held.get(number)) is not None:
             is_done = self.is_there(at, record) and self._committed(at, record)
             if not is_done:
                 self.sync()
                 is_done = self.is_there(at, record)  # if so, it was committed before
             if is_done:
-                del self.held[number]
+                self.held.pop(number, None)
                 return
             with suppress(Overtaken):  # the page was lost; it is appended without a comparison
-                at = self.append(self.held[number])
+                at = self.append(record)
                 del self.held[at]
 
     def keep(self, number: int) -> None:
@@ -146,8 +145,10 @@ class SharedLog:
     def release(self, number: int) -> None:
         """Forget a pending page; if the call fails, the next call releases the page."""
         self.gone.append(number)
-        self.held.pop(number, None)
+        record = self.held.pop(number, None)
         self.process.connection.run("release", self.process.name, number)
+        if record is not None:
+            self.records.remove_at_url(record._replace(page=number))
 
     def withdraw(self) -> None:
         """Remove pages that may have been committed although a call failed."""
@@ -222,8 +223,8 @@ class SharedLog:
 
     def _committed(self, number: int, record: PageRecord) -> bool:
         is_done = self.records.commit(self.process.name, number, record)
-        if is_done and record.original:
-            self.records.remove([record.original])
+        if is_done and replaced_by(record):
+            self.records.remove([replaced_by(record)])
             self.sync()
         return is_done
 
@@ -238,8 +239,11 @@ class SharedLog:
         logger.warning("%s: a server has lost a part of it; it is read anew", where)
         self._lost_to = max(self._lost_to, self.replica.end)
         self.replica.clear()
-        for number, record in self.held.items():
-            self.held[number] = record._replace(original=None)
+        for number, record in list(self.held.items()):
+            if record.is_kept:
+                self.held[number] = record._replace(original=None)
+            else:  # the number of its original may belong to another page
+                del self.held[number]
         self._in_doubt.clear()
         self._when_anew()
 

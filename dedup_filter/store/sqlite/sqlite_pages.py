@@ -15,15 +15,13 @@ from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Match, Verdict
-from dedup_filter.store.records import PageRecord, measures_of
+from dedup_filter.store.records import MOST_AT_URL, PageRecord, measures_of
 from dedup_filter.store.redis.frame_exchange import FrameExchange
 from dedup_filter.store.sqlite.frame_store import FrameStore
 from dedup_filter.store.sqlite.page_index import PageIndex
 from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.text.page_url import Place
 
-_MOST_AT_URL = 4
-"""Most pages at one URL, from several crawls, to compare with a page that names it canonical."""
 _MOST_AT_ONCE = 256
 _BATCHES = 100
 """A full index forgets a hundredth of `max_pages` at once, but at most `_MOST_AT_ONCE` pages."""
@@ -224,7 +222,7 @@ class _LookUps:
         return self._index.near(fingerprint, self._host, most)
 
     def at_url(self, key: int) -> list[int]:
-        return self._store.kept_at(key, _MOST_AT_URL)
+        return self._store.kept_at(key, MOST_AT_URL)
 
     def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
         return self._index.sharing(texts)

@@ -7,15 +7,14 @@ from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.review.report import Bounds
 from dedup_filter.review.report.close_calls import SHARE_BEYOND, close_calls_of
 from dedup_filter.review.report.collect import collect
-from dedup_filter.store.sqlite.page_reader import Snapshot
-from dedup_filter.upkeep.directory import DirectoryIndex
+from dedup_filter.upkeep.directory import DirectoryIndex, RecordedDirectory
 
 BOUNDS = Bounds(12, 0.8)
 
 
 def calls_of(index, bounds=BOUNDS):
     with (
-        Snapshot.open_to_read(index) as snapshot,
+        RecordedDirectory.open_to_read(index) as snapshot,
         RecordedPages.open(DirectoryIndex(str(index)), bounds._asdict()) as pages,
     ):
         found = collect(snapshot, snapshot.records(), bounds, 1_000)

@@ -8,19 +8,19 @@ from report_index import made_index
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.review.report import Bounds
 from dedup_filter.review.report.collect import collect
-from dedup_filter.store.sqlite.page_reader import Snapshot
+from dedup_filter.upkeep.directory import RecordedDirectory
 
 collect_module = sys.modules[collect.__module__]
 
 
 @pytest.fixture(scope="module")
 def records(index):
-    with Snapshot.open_to_read(index) as snapshot:
+    with RecordedDirectory.open_to_read(index) as snapshot:
         return list(snapshot.records())
 
 
 def gather(index, most=1_000):
-    with Snapshot.open_to_read(index) as snapshot:
+    with RecordedDirectory.open_to_read(index) as snapshot:
         return collect(snapshot, snapshot.records(), Bounds(12, 0.8), most)
 
 

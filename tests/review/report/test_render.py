@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 from report_index import made_report
 
-from dedup_filter.store.sqlite.page_reader import Snapshot
+from dedup_filter.upkeep.directory import RecordedDirectory
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_the_file_asks_for_no_other(html):
 def test_columns_say_what_the_records_say(html, index):
     data = data_of(html)
     pages, pairs = data["pages"], data["pairs"]
-    with Snapshot.open_to_read(index) as snapshot:
+    with RecordedDirectory.open_to_read(index) as snapshot:
         records = {record.page: record for record in snapshot.records()}
         identity = snapshot.noted("identity")
     assert data["identity"] == identity

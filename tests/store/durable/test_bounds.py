@@ -12,6 +12,7 @@ from dedup_filter.store.records import KEPT_AS_TEXT
 from dedup_filter.store.sqlite.frame_store import all_frames
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.reading import read
+from dedup_filter.upkeep import index_at
 
 
 def see(pages, numbers, article, host="a.example"):
@@ -90,14 +91,19 @@ def test_pending_pages_do_not_make_room(place, article, clock):
         assert len(pages) == 3
 
 
-def test_records_of_dropped_pages_are_bounded_too(directory, article, clock):
-    with directory.open(max_pages=4) as pages:
-        see(pages, [1], article)
+@pytest.mark.parametrize("bound", [{"max_pages": 4}, {"expire_days": 3.5}], ids=str)
+def test_records_of_dropped_pages_are_bounded_too(kept_place, article, clock, monkeypatch, bound):
+    monkeypatch.setattr("dedup_filter.store.redis.redis_pages._PAGES_BETWEEN", 0)
+    with kept_place.open(**bound) as pages:
         for number in range(10):
-            clock.now += 1
-            pages.see(f"http://b.example/{number}", text=article(1))
-        store = pages._kept.store
-        assert (len(store), store.count(is_kept=False)) == (1, 4)
+            clock.pass_days(1)
+            pages.see(f"http://a.example/{number}", text=article(number))
+            pages.see(f"http://b.example/{number}", text=article(number))
+        pages.flush()
+        with index_at(str(kept_place.location)).recorded() as recorded:
+            dropped = [each.url for each in recorded.records() if not each.is_kept]
+        assert dropped == [f"http://b.example/{number}" for number in range(6, 10)]
+        assert len(pages) == 4
 
 
 def test_pages_expire_while_others_come(place, article, clock, monkeypatch):

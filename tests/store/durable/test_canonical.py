@@ -4,9 +4,6 @@ import sqlite3
 
 import pytest
 
-from dedup_filter import ConfigError
-from dedup_filter.crawl_filter import CrawlFilter
-
 WHOLE = "http://a.example/whole"
 
 
@@ -26,9 +23,9 @@ def page(article):
 
 
 @pytest.fixture
-def pages(local_place, page):
+def pages(place, page):
     """A filter that has seen a page of eight paragraphs."""
-    with local_place.open(canonical=True, shared_phrases=False) as opened:
+    with place.open(canonical=True, shared_phrases=False) as opened:
         assert opened.see(WHOLE, html=page(range(8))).outcome == "new"
         yield opened
 
@@ -46,8 +43,8 @@ def test_a_part_repeats_its_canonical_page_however_far_its_fingerprint_is(pages,
     assert verdict.similarity > 0.95
 
 
-def test_without_the_option_canonical_links_are_nothing(local_place, page):
-    with local_place.open(shared_phrases=False) as opened:
+def test_without_the_option_canonical_links_are_nothing(place, page):
+    with place.open(shared_phrases=False) as opened:
         opened.see(WHOLE, html=page(range(8)))
         verdict = opened.see("http://a.example/part", html=page(range(2, 5), WHOLE))
     assert (verdict.outcome, verdict.reason) == ("new", None)
@@ -69,8 +66,8 @@ def test_a_site_that_names_one_page_on_all_others_loses_nothing(pages, page, oth
         assert pages.see(f"http://a.example/{number}", html=html).outcome == "new"
 
 
-def test_low_similarity_is_for_pages_that_are_near_in_bits(local_place, page):
-    with local_place.open(canonical=True, min_similarity=0, learn_frames=False) as opened:
+def test_low_similarity_is_for_pages_that_are_near_in_bits(place, page):
+    with place.open(canonical=True, min_similarity=0, learn_frames=False) as opened:
         opened.see(WHOLE, html=page(range(8)))
         for number in range(12):
             html = page([*range(2), number + 10, number + 30], WHOLE)
@@ -78,8 +75,8 @@ def test_low_similarity_is_for_pages_that_are_near_in_bits(local_place, page):
             assert found.original != WHOLE
 
 
-def test_where_bits_alone_decide_they_do(local_place, page):
-    with local_place.open(canonical=True, min_similarity=None) as opened:
+def test_where_bits_alone_decide_they_do(place, page):
+    with place.open(canonical=True, min_similarity=None) as opened:
         opened.see(WHOLE, html=page(range(8)))
         part = opened.see("http://b.example/part", html=page(range(2, 5), WHOLE))
         near = opened.see("http://b.example/near", html=page([*range(7), 20], WHOLE))
@@ -130,8 +127,8 @@ def test_the_header_names_it_too_and_must_agree(pages, page):
         pages.see("http://a.example/4", html=page(range(3)), link=b"")
 
 
-def test_a_text_has_a_header_too(local_place, article):
-    with local_place.open(canonical=True) as opened:
+def test_a_text_has_a_header_too(place, article):
+    with place.open(canonical=True) as opened:
         text = "\n".join(article(number, words=60) for number in range(8))
         opened.see(WHOLE, text=text)
         link = f"<{WHOLE}>; rel=canonical"
@@ -139,15 +136,15 @@ def test_a_text_has_a_header_too(local_place, article):
     assert (part.original, part.reason) == (WHOLE, "canonical")
 
 
-def test_a_page_with_little_text_repeats_only_its_equal(local_place):
-    with local_place.open(canonical=True) as opened:
+def test_a_page_with_little_text_repeats_only_its_equal(place):
+    with place.open(canonical=True) as opened:
         opened.see(WHOLE, html="<title>T</title><p>Only some words are here to read.")
         html = f"<link rel=canonical href={WHOLE}><title>T</title><p>Only some words are here."
         assert opened.see("http://a.example/1", html=html).outcome == "unjudged"
 
 
-def test_a_page_that_equals_another_repeats_that_one(local_place, page):
-    with local_place.open(canonical=True) as opened:
+def test_a_page_that_equals_another_repeats_that_one(place, page):
+    with place.open(canonical=True) as opened:
         opened.see("http://b.example/first", html=page(range(2, 5)))
         opened.see(WHOLE, html=page(range(8)))
         part = opened.see("http://b.example/2", html=page(range(2, 5), WHOLE))
@@ -156,15 +153,15 @@ def test_a_page_that_equals_another_repeats_that_one(local_place, page):
     assert (whole.outcome, whole.original, whole.reason) == ("exact", WHOLE, "canonical")
 
 
-def test_within_one_host(local_place, page):
-    with local_place.open(canonical=True, scope="host") as opened:
+def test_within_one_host(place, page):
+    with place.open(canonical=True, scope="host") as opened:
         opened.see(WHOLE, html=page(range(8)))
         assert opened.see("http://b.example/1", html=page(range(2, 5), WHOLE)).outcome == "new"
         assert opened.see("http://a.example/1", html=page(range(2, 5), WHOLE)).original == WHOLE
 
 
-def test_a_pending_page_is_known_and_one_that_was_released_is_not(local_place, page):
-    with local_place.open(canonical=True) as opened:
+def test_a_pending_page_is_known_and_one_that_was_released_is_not(place, page):
+    with place.open(canonical=True) as opened:
         whole = opened.claim(WHOLE, html=page(range(8)))
         part = opened.claim("http://a.example/part", html=page(range(2, 5), WHOLE))
         assert part.original_page == whole.page
@@ -174,13 +171,13 @@ def test_a_pending_page_is_known_and_one_that_was_released_is_not(local_place, p
         assert again.outcome == "new"
 
 
-def test_workers_read_the_links_too(local_place, page):
+def test_workers_read_the_links_too(place, page):
     given = [{"url": WHOLE, "html": page(range(8))}]
     given += [
         {"url": f"http://a.example/{n}", "html": page(range(n, n + 3), WHOLE).encode()}
         for n in range(5)
     ]
-    with local_place.open(canonical=True, workers=2) as opened:
+    with place.open(canonical=True, workers=2) as opened:
         verdicts = list(opened.see_many(given))
     assert [each.original for each in verdicts] == [None] + [WHOLE] * 5
 
@@ -211,8 +208,14 @@ def test_urls_are_looked_up_only_with_the_option(directory):
             assert bool(opened._kept.store.rows("PRAGMA index_info(page_url)")) is is_on
 
 
-def test_servers_have_no_look_up_by_url():
-    for location in ("redis://h", "redis+cluster://h:1"):
-        with pytest.raises(ConfigError, match=r"^canonical is for an index in a directory"):
-            CrawlFilter.check_options(location, canonical=True)
-    assert CrawlFilter.check_options("memory:", canonical=True).canonical
+def test_where_an_index_is_kept_a_later_crawl_finds_the_latest_visit(kept_place, page):
+    for revisit in (False, True):
+        with kept_place.open(canonical=True) as opened:
+            whole = opened.see(WHOLE, html=page(range(8)))
+            assert (whole.outcome == "revisit") is revisit
+            part = opened.see(f"http://b.example/{revisit}", html=page(range(2, 5), WHOLE))
+            assert (part.original, part.reason) == (WHOLE, "canonical")
+    with kept_place.open(canonical=True) as opened:
+        assert opened.forget(WHOLE) == 1
+        part = opened.see("http://b.example/3", html=page(range(2, 5), WHOLE))
+        assert (part.outcome, part.reason) == ("new", None)

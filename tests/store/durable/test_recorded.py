@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from made_text import prose
+from site_pages import NOTICE, framed
 
+from dedup_filter.judging import restored
 from dedup_filter.store.protocol import KeptContent
 from dedup_filter.upkeep import index_at
 
@@ -33,7 +36,7 @@ def test_records_are_those_of_pages_that_are_not_pending(recorded):
     records = list(recorded.records())
     kept = [record for record in records if record.is_kept]
     assert names(kept) == ["0", "1", "2", "3", "short"]
-    assert names(each for each in records if not each.is_kept) in ([], ["copy"])
+    assert names(each for each in records if not each.is_kept) == ["copy"]
     assert not any(record.is_pending for record in records)
     assert recorded.count() >= len(records)
     numbers = [kept[3].page, 10**6, kept[0].page]
@@ -60,15 +63,77 @@ def test_pages_are_found_at_their_urls(recorded):
     assert recorded.at_url(f"{SITE}/0?b=2&a=1#top") == [first.page]
     for url in (f"{SITE}/gone", f"{SITE}/pending", f"{SITE}/copy"):
         assert list(recorded.at_url(url)) == []
-    dropped = [record for record in records if not record.is_kept]
-    assert list(recorded.dropped_at_url(f"{SITE}/copy")) == [each.page for each in dropped]
-    assert list(recorded.repeats()) == [(each.page, each.original, 0) for each in dropped]
-    originals = [recorded.url_of_original(each) for each in dropped]
-    assert originals == [f"{SITE}/1?a=1&b=2"] * len(dropped)
+    (dropped,) = [record for record in records if not record.is_kept]
+    assert list(recorded.dropped_at_url(f"{SITE}/copy")) == [dropped.page]
+    assert list(recorded.repeats()) == [(dropped.page, dropped.original, 0)]
+    assert recorded.url_of_original(dropped) == f"{SITE}/1?a=1&b=2"
+    assert recorded.url_of_original(first) is None
 
 
 def test_contents_and_frames_are_there_if_they_are_kept(recorded):
     [first, *_] = recorded.records()
     assert recorded.content(first) == KeptContent()
+    assert recorded.with_text() == set()
     assert recorded.frames("b.example") is None
-    assert [known.host for known in recorded.hosts()] in ([], ["a.example"])
+    assert not [known.host for known in recorded.hosts()], "a plain text has no frame"
+
+
+def test_frames_are_those_of_the_pages_of_a_host(kept_place):
+    with kept_place.open() as pages:
+        for number in range(3):
+            pages.see(f"{SITE}/{number}", html=framed(prose(number), NOTICE))
+    with index_at(str(kept_place.location)).recorded() as recorded:
+        (known,) = [each for each in recorded.hosts() if each.host == "a.example"]
+        host, _ = restored(known)
+        assert recorded.frames("a.example").record == known.record
+    assert host.pages == 3
+    assert max(host.sightings.values()) in (2, 3), "blocks are sent twice"
+
+
+def repeats(place):
+    """Name each dropped page, and the page that it repeats."""
+    with index_at(str(place.location)).recorded() as recorded:
+        assert not index_at(str(place.location)).check().faults
+        names = {each.page: each.url.removeprefix(f"{SITE}/") for each in recorded.records()}
+        return {names[page]: names[original] for page, original, _ in recorded.repeats()}
+
+
+@pytest.mark.parametrize("way", ["see", "claim"])
+@pytest.mark.parametrize("end", ["commit", "release", "crash"])
+def test_a_dropped_page_shares_the_fate_of_its_original(kept_place, article, way, end):
+    pages = kept_place.open()
+    first = pages.claim(f"{SITE}/1", text=article(1))
+    repeat = getattr(pages, way)(f"{SITE}/2", text=article(1))
+    assert repeat.original_page == first.page
+    pages.flush()
+    assert repeats(kept_place) == {}
+    if end == "crash":
+        kept_place.crash(pages)
+        kept_place.open().close()
+    else:
+        for verdict in (first, repeat):
+            getattr(pages, end)(verdict)
+        pages.close()
+    assert repeats(kept_place) == ({"2": "1"} if end == "commit" else {})
+
+
+def test_a_claim_of_a_repeat_that_is_released_or_never_ends_is_not_recorded(kept_place, article):
+    pages = kept_place.open()
+    pages.see(f"{SITE}/1", text=article(1))
+    claims = [pages.claim(f"{SITE}/{number}", text=article(1)) for number in (2, 3, 4)]
+    pages.commit(claims[0])
+    pages.release(claims[1])
+    pages.close()
+    assert repeats(kept_place) == {"2": "1"}
+
+
+def test_a_page_that_is_seen_again_keeps_its_repeats(kept_place, article):
+    for crawl in range(3):
+        with kept_place.open() as pages:
+            pages.see(f"{SITE}/1", text=article(1))
+            pages.see(f"{SITE}/copy/{crawl}", text=article(1))
+    assert repeats(kept_place) == {f"copy/{crawl}": "1" for crawl in range(3)}
+    with kept_place.open() as pages:
+        assert pages.forget(f"{SITE}/1") == 1
+        pages.see(f"{SITE}/1", text=article(1))
+    assert repeats(kept_place) == {}, "another page at the URL of one that is forgotten"

@@ -88,6 +88,8 @@ class Crawlers(RuleBasedStateMachine):
                 self.waiting[who].remove((page, verdict))
             if fate == "kept":
                 self.require_kept(verdict, page)
+                while self.attempt(lambda of=verdict: self.crawlers[who].commit(of)) is AWAY:
+                    pass
 
     @rule(who=WHO, script=SCRIPTS)
     def lose_an_answer(self, who, script):

@@ -7,6 +7,7 @@ from shared_crawlers import claim, like, see
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, GONE
+from dedup_filter.text.page_url import url_key
 
 
 def keys(client):
@@ -115,6 +116,30 @@ def test_records_last_as_long_as_pages_do(redis_server, crawler):
     assert client.ttl("dedup:{pages:2}:page:2") == -1
     see(crawler(redis_server, expire_days=1e-6), like(3))
     assert client.ttl("dedup:{pages:3}:page:3") in (1, -2)
+
+
+def test_urls_are_stored_only_for_canonical_links_and_go_with_their_pages(redis_server, crawler):
+    client = redis_server.client()
+
+    def at_urls():
+        return {key.split(":")[-1]: client.smembers(key) for key in keys(client) if ":url:" in key}
+
+    pages = crawler(redis_server, canonical=True, max_pages=2)
+    kept = [see(pages, like(number)) for number in (1, 2)]
+    released = claim(pages, like(3))
+    dropped = see(pages, like(2, 1))
+    there = {
+        f"{url_key(like(number).url):016x}": {str(verdict.page).encode()}
+        for number, verdict in ((2, kept[1]), (3, released))
+    }
+    assert at_urls() == there, "page 1 made room"
+    pages.release(released)
+    pages.forget(like(2).url)
+    assert at_urls() == {}
+    assert dropped.original_page == kept[1].page
+    pages.close()
+    see(crawler(redis_server), like(4))
+    assert at_urls() == {}
 
 
 def test_a_damaged_record_is_named_and_an_expired_one_is_no_original(redis_server, crawler):

@@ -160,7 +160,7 @@ def test_a_slot_that_moves_for_long_is_waited_for_and_nothing_is_half_done(
     one.commit(held)
     assert see(other, like(3)).outcome == "new"
     assert see(other, like(2, 1)).outcome == "near"
-    assert redis_cluster.client().get(LENGTH) == b"3"
+    assert redis_cluster.client().get(LENGTH) == b"4"
 
 
 def test_who_waits_too_long_for_a_page_lets_its_like_through(crawlers, monkeypatch):

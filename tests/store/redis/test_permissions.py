@@ -10,7 +10,7 @@ from site_pages import framed
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.upkeep import index_at
 
-BOUNDS = {"max_pages": 20, "expire_days": 1}
+BOUNDS = {"max_pages": 20, "expire_days": 1, "canonical": True}
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "scaling.md").read_text("utf-8")
 
 
@@ -99,6 +99,7 @@ def test_readers_and_who_looks_after_an_index_need_what_is_documented(servers, l
         with index.recorded() as recorded:
             records = list(recorded.records())
             crawls, scheme = recorded.crawls(), recorded.scheme
+            assert recorded.frames("a.example") is not None
         assert (len(records), len(crawls)) == (len(alive) - 1, 3)
     index = index_at(login("keeper", *rights("crawler"), *rights("reader")))
     assert index.forget([records[0].url]) == {records[0].url: 1}

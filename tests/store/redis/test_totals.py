@@ -4,6 +4,7 @@ import pytest
 from shared_crawlers import claim, like, see
 
 from dedup_filter.errors import StoreError
+from dedup_filter.upkeep import index_at
 
 
 @pytest.fixture
@@ -50,6 +51,17 @@ def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers):
     other.forget(like(1).url)
     assert other.fate(first.page) == "gone"
     assert totals(one, other) == {"pages": 3, "new": 1, "near": 1, "exact": 1}
+
+
+def test_a_repeat_that_was_committed_is_recorded_once_its_original_is(redis_server, crawlers):
+    one, other = crawlers
+    first = claim(one, like(1))
+    repeat = claim(other, like(1, 1))
+    other.commit(repeat)
+    one.commit(first)
+    other.close()
+    with index_at(redis_server.url).recorded() as recorded:
+        assert recorded.repeats() == [(repeat.page, first.page, 1)]
 
 
 def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers):
