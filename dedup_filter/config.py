@@ -50,7 +50,9 @@ class FilterOptions(TypedDict, total=False):
     scope: str
     shared_phrases: bool
     canonical: bool
+    changes: bool
     revisit: str
+    same_template: int | None
     max_pages: int | None
     expire_days: float | None
     keep_text: bool
@@ -112,9 +114,15 @@ class FilterConfig:
     canonical: bool = False
     """Compare a page with the page that it names as canonical (`<link rel="canonical">`, or the
     header Link), however far apart their fingerprints are."""
+    changes: bool = False
+    """Measure how much a page has changed since an earlier crawl recorded it at its URL
+    (`Verdict.change`). Not for an index on servers."""
     revisit: str = "keep"
     """"keep" or "drop" the item of a page that an earlier crawl saw at the same URL, if the page is
     near its earlier version. The filter's verdict is "revisit" either way."""
+    same_template: int | None = None
+    """After so many kept pages of a host with the same menus and fewer than 20 words of their own,
+    further such pages are "same_template", and are not recorded. None: there is no limit."""
     max_pages: int | None = None
     """Store at most this many pages, and as many records of dropped pages. The pages seen longest
     ago are removed first."""
@@ -254,7 +262,9 @@ _RULES: Mapping[str, _Rule] = {
     "scope": _one_of(("all", "host")),
     "shared_phrases": _FLAG,
     "canonical": _FLAG,
+    "changes": _FLAG,
     "revisit": _one_of(("keep", "drop")),
+    "same_template": _whole(1, 2**32 - 1, None),
     "max_pages": _whole(1, 2**32 - 1, None),
     "expire_days": _number_or_none(
         "more than 0 and at most 36500", lambda value: 0 < value <= 36_500

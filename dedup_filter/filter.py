@@ -92,13 +92,14 @@ class NearDuplicateFilter:
         location: str | os.PathLike[str] = MEMORY,
         *,
         crawl: str | None = None,
+        with_text: bool = False,
     ) -> None:
         if crawl is not None and (not isinstance(crawl, str) or not crawl):
             raise ConfigError(f"crawl must be the name of a crawl, or None, not {crawl!r}")
         self.config = config or FilterConfig()
         self._kept = open_index(location, self.config, crawl)
         self._pool = Pool.of(self.config)
-        self._framed = FramedPages(self.config, self._kept)
+        self._framed = FramedPages(self.config, self._kept, with_text=with_text)
         self._is_closed = False
 
     @classmethod
@@ -107,6 +108,7 @@ class NearDuplicateFilter:
         location: str | os.PathLike[str] = MEMORY,
         *,
         crawl: str | None = None,
+        with_text: bool = False,
         **options: "Unpack[FilterOptions]",
     ) -> "Self":
         """Open the index at a location; the options are the fields of `FilterConfig`.
@@ -123,6 +125,9 @@ class NearDuplicateFilter:
         earlier crawl is a revisit. Processes that share an index at the same time are in one
         crawl; a process that resumes a crawl stays in that crawl.
 
+        With `with_text`, verdicts have the clean text of their pages (`Verdict.text`): 0.1 ms a
+        page.
+
         Raises:
             ConfigError: an option is unknown or out of range, the location is not valid or holds
                 something else, or other processes share the index with another `scope`.
@@ -131,7 +136,8 @@ class NearDuplicateFilter:
             StoreAway: the server cannot be reached, or takes no writes.
             StoreError: the index cannot be read or written, is damaged, or has a newer version.
         """
-        return cls(cls.check_options(location, **options), location, crawl=crawl)
+        config = cls.check_options(location, **options)
+        return cls(config, location, crawl=crawl, with_text=with_text)
 
     @classmethod
     def check_options(
@@ -148,6 +154,11 @@ class NearDuplicateFilter:
         if config.keep_text and not is_in_directory:
             raise ConfigError(
                 "keep_text is for an index in a directory; with another location it must be False"
+            )
+        if config.changes and not is_in_directory and location != MEMORY:
+            raise ConfigError(
+                "changes is for an index in a directory or in memory; with another location it "
+                "must be False"
             )
         return config
 

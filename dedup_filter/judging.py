@@ -56,6 +56,7 @@ from dedup_filter.model import Verdict
 from dedup_filter.store.protocol import KeptPages, Overtaken
 from dedup_filter.store.records import KEPT_AS_TEXT
 from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
+from dedup_filter.text.clean_text import clean_text
 from dedup_filter.text.page_url import Place, canonical_of
 from dedup_filter.text.reading import Shown
 from dedup_filter.thresholds import FRAME_TIMES
@@ -103,8 +104,9 @@ class _Change(NamedTuple):
 class FramedPages:
     """Judges pages of hosts whose frames it counts."""
 
-    def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
+    def __init__(self, config: FilterConfig, kept: KeptPages, *, with_text: bool = False) -> None:
         self._config = config
+        self._with_text = with_text
         self._kept = kept
         self._store = kept.frames
         self._exchange = kept.exchange
@@ -146,8 +148,8 @@ class FramedPages:
             counted = self._counted(host, shown)
             expected = self._expected.context(counted)
             found_by = profile_of(page, expected, self._config)
-            found = self._compared(place, found_by)
-            if found.reason == "no_text":
+            found = self._compared(place, page, found_by, expected)
+            if found.reason == "no_text" or found.outcome == "same_template":
                 return found
             kept = (found_by.text, _form_of(page)) if self._config.keep_text else (None, None)
             change = None
@@ -165,7 +167,7 @@ class FramedPages:
             if change is not None:
                 self._apply(change)
             elif countable is not None:
-                number, updates = countable.number, expected.updates(is_kept=countable.is_kept)
+                number, updates = countable.number, self._updates(countable, expected)
                 self._pending[number] = countable
                 self._expected.add(number, {each.name: update for each, update in updates})
             self._make_room()
@@ -174,16 +176,34 @@ class FramedPages:
     def judge(self, place: Place, page: ReadPage) -> Verdict:
         """Return the verdict of `claim` on a page now; record and count nothing."""
         self._receive(_framed(place, page), page.shown)
-        found_by = self.profile(place, page)
+        context = self.context(_framed(place, page), page.shown)
+        found_by = profile_of(page, context, self._config)
         if found_by.is_blank:  # a store may count such a page
             return verdict_on(found_by, "unjudged", "no_text")
-        return self._compared(place, found_by)
+        return self._compared(place, page, found_by, context)
 
-    def _compared(self, place: Place, page: PageProfile) -> Verdict:
-        found = self._kept.compare(place, page)
-        if found.reason == "no_text" or not page.canonical:
+    def _compared(
+        self, place: Place, page: ReadPage, found_by: PageProfile, context: HostContext
+    ) -> Verdict:
+        found = self._kept.compare(place, found_by)
+        if found.reason == "no_text":
             return found
-        return found._replace(canonical=canonical_of(place, page.canonical))
+        if found_by.canonical:
+            found = found._replace(canonical=canonical_of(place, found_by.canonical))
+        if self._with_text:
+            found = found._replace(text=clean_text(page.content, context.times))
+        most = self._config.same_template
+        repeats_none = found.outcome in ("new", "unjudged")
+        if most is not None and repeats_none and context.is_thin and context.thin_pages >= most:
+            found = found._replace(outcome="same_template", reason=None, refused=None)
+        return found
+
+    def _updates(
+        self, countable: _Countable, context: HostContext
+    ) -> list[tuple[Host, FrameUpdate]]:
+        """Return the updates of a counted page; a thin page counts if it is recorded as kept."""
+        counts_thin = self._config.same_template is not None and countable.number > 0
+        return context.updates(is_kept=countable.is_kept, counts_thin=counts_thin)
 
     def profile(self, place: Place, page: ReadPage) -> PageProfile:
         """Profile a page as `claim` would now; count nothing."""
@@ -280,7 +300,7 @@ class FramedPages:
 
     def _count(self, countable: _Countable, context: HostContext) -> _Change:
         """Write the changes by a counted page, within a transaction; return the changes."""
-        updates = context.updates(is_kept=countable.is_kept)
+        updates = self._updates(countable, context)
         host, update = updates[0]
         ready = self._frames.ready(host, update)
         if ready:

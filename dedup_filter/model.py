@@ -8,9 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
-Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
+Outcome = Literal["new", "near", "exact", "revisit", "unjudged", "same_template"]
+RECORDED: tuple[Outcome, ...] = ("new", "near", "exact", "revisit", "unjudged")
+"""The outcomes of pages that an index records."""
 REPEATS: tuple[Outcome, ...] = ("near", "exact")
 """The outcomes of a page that repeats an earlier page."""
+DROPPED: tuple[Outcome, ...] = (*REPEATS, "same_template")
+"""The outcomes of a page that is dropped: it is a repeat, or beyond the limit `same_template`."""
 
 Reason = Literal[
     "too_short",
@@ -203,6 +207,13 @@ class Verdict:
     selected: tuple[str, ...] = ()
     """Effects of the options `ignore` and `content` on the page: "ignored", "content",
     "no_content", "nothing_left" (docs/statistics.md)."""
+    change: float | None = None
+    """Share of the shingles of its main text that the latest page of an earlier crawl at its URL
+    lacks, 0 to 1; estimated for long pages. None: there was none, one of the two is too short, or
+    the option `changes` is off."""
+    text: str | None = field(default=None, repr=False)
+    """The main text of the page without the frame of its host, one block a line; None: the filter
+    was not opened with `with_text`, or the page has no text."""
 
     @property
     def cluster(self) -> int | None:
@@ -226,7 +237,7 @@ class Verdict:
         shown = [
             f"{each.name}={value!r}"
             for each in fields(self)[1:]
-            if (value := getattr(self, each.name)) != each.default
+            if each.repr and (value := getattr(self, each.name)) != each.default
         ]
         return f"Verdict({', '.join([repr(self.outcome), *shown])})"
 
@@ -247,6 +258,7 @@ class Verdict:
             "reason": self.reason,
             "cluster": self.cluster,
             "fingerprint": as_hex(self.fingerprint),
+            "change": self.change,
         }
 
     def named(self, url_of: Callable[[int], str]) -> "Verdict":

@@ -210,7 +210,7 @@ def test_help_lists_the_commands_and_each_has_help_and_json():
     assert (code, "Exit codes:" in out) == (0, True)
     assert "..." not in out.partition("Commands:")[2], "no summary is cut off"
     commands = commands_in(out)
-    assert commands[:5] == ["scan", "report", "explain", "compare", "find"]
+    assert commands[:6] == ["scan", "report", "explain", "compare", "find", "text"]
     groups = {name: commands_in(run(name, "--help")[1]) for name in ("index", "bits")}
     assert groups["bits"] == ["clusters", "fingerprint", "near", "pairs", "plan"]
     named = [[name] for name in commands if name not in groups]

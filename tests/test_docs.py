@@ -148,6 +148,7 @@ def counted_stats():
     for source in SOURCES:
         stats.page(Judgement(Verdict("near", "http://a/", 20, reason=source), ""))
     stats.page(Judgement(Verdict("new", refused=Refusal("lines", 2, 0, "Ice", 1, 3)), ""))
+    stats.page(Judgement(Verdict("revisit", change=0.5), ""))
     stats.page(Judgement(Verdict("new", selected=get_args(Effect)), ""))
     for _ in range(LAST_PAGES):
         stats.page(Judgement(Verdict("near", "http://a/", 0, original_page=1), "http://a/"))

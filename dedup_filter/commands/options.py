@@ -60,7 +60,7 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--html-field",
         metavar="NAME",
-        help="Field with a page's HTML ('html'), such as page.html.",
+        help="Field with a page's HTML: 'html', or page.html.",
     )
     @click.option(
         "--text-fields",

@@ -1,7 +1,7 @@
 """`dedup-filter scan`: the pages of a finished crawl -> its pages without duplicates."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -44,11 +44,11 @@ _UPDATES = 1_000
     help=f"Which copy to keep: {', '.join(POLICIES)}.",
 )
 @click.option("--date-field", metavar="NAME", help="Field with the date, for --keep newest.")
+@click.option("--with-text", is_flag=True, help="Add the main text of each page that is kept.")
+@click.option("--text-out", metavar="NAME", help="Field for --with-text ('text').")
 @click.option("--index", metavar="DIR", help="An index to use and to update.")
 @click.option("--force", is_flag=True, help="Replace FILE; forget an interrupted scan.")
-@click.option(
-    "--workers", metavar="N", help="Processes that read, this one too; default: one a core."
-)
+@click.option("--workers", metavar="N", help="Processes that read pages; default: one a core.")
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", help="Engine that judges."
 )
@@ -74,12 +74,7 @@ def scan_command(as_json: bool, **given: Any) -> None:
         min_similarity=given["min_similarity"],
         workers=given["workers"],
     )
-    if given["date_field"] is not None and given["keep"] != "newest":
-        raise click.UsageError("--date-field is for --keep newest")
-    if given["master"] is not None and given["engine"] != "spark":
-        raise ConfigError("--master is for --engine spark")
-    if given["index"] is not None and folder_of(given["index"]) is None:
-        raise ConfigError(f"--index is a directory, not {given['index']!r}")
+    _require_meaning(given)
     output, duplicates, index = (
         None if given[name] is None else Path(given[name]).expanduser()
         for name in ("output", "duplicates", "index")
@@ -94,6 +89,7 @@ def scan_command(as_json: bool, **given: Any) -> None:
         keep=given["keep"],
         index=index,
         names=replace(given["fields"], date=given["date_field"]),
+        text_out=(given["text_out"] or "text") if given["with_text"] else None,
         options=options,
         force=given["force"],
     )
@@ -124,10 +120,24 @@ def scan_command(as_json: bool, **given: Any) -> None:
     write_report(report, as_json)
 
 
+def _require_meaning(given: Mapping[str, Any]) -> None:
+    """Refuse options that have no meaning without another one."""
+    if given["text_out"] is not None and not given["with_text"]:
+        raise ConfigError("--text-out is for --with-text")
+    if given["date_field"] is not None and given["keep"] != "newest":
+        raise click.UsageError("--date-field is for --keep newest")
+    if given["master"] is not None and given["engine"] != "spark":
+        raise ConfigError("--master is for --engine spark")
+    if given["index"] is not None and folder_of(given["index"]) is None:
+        raise ConfigError(f"--index is a directory, not {given['index']!r}")
+
+
 def _on_spark(job: Scan, master: str) -> Summary:
-    is_local = job.revisits or job.keep != "first" or "workers" in job.options
+    is_local = job.revisits or job.keep != "first" or "workers" in job.options or job.text_out
     if job.index is not None or is_local:
-        raise ConfigError("--index, --keep, --revisits and --workers are not for --engine spark")
+        raise ConfigError(
+            "--index, --keep, --revisits, --with-text and --workers are not for --engine spark"
+        )
     from dedup_filter.spark.session import session
 
     with session(master) as spark:

@@ -37,6 +37,7 @@ from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.comparison.rule import Examined, examined
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equal
+from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Source, Verdict
 from dedup_filter.text.page_url import Place, canonical_of, url_key
 
@@ -115,7 +116,23 @@ class _Judging(NamedTuple):
     def verdict(self, candidates: Sequence[Candidate]) -> Verdict:
         config = self.config
         options = config.min_similarity, self.place.key, self.is_ours, config.max_missing
-        return compared(self.page, candidates, *options)
+        verdict = compared(self.page, candidates, *options)
+        return verdict._replace(change=self._change(candidates)) if config.changes else verdict
+
+    def _change(self, candidates: Sequence[Candidate]) -> float | None:
+        """Return the share of the page that is new since an earlier crawl: see `Verdict.change`."""
+        key, page = self.place.key, self.page
+        there: list[Candidate | Stored] = [*candidates, *self._stored(self.look_ups.at_url(key))]
+        earlier = [each for each in there if each.url_key == key and not self.is_ours(each.crawl)]
+        if not earlier:
+            return None
+        latest = max(earlier, key=lambda each: each.page)
+        if are_equal(page.digest, latest.digest):
+            return 0.0
+        # The last text is the longest: `new` lacks all that the page itself has shown before.
+        counts = contained(page.texts[-1].hashes, [latest.sketch]) if page.texts else None
+        known, sampled = (0, 0) if counts is None else (int(counts[0][0]), int(counts[1][0]))
+        return 1 - known / sampled if sampled else None
 
     def equal(self) -> list[Candidate]:
         """Return the candidates with the page's digest; none if no page is equal."""

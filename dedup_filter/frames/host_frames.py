@@ -13,6 +13,9 @@ do not count again: otherwise the print views of an article would make a frame o
 
 A page is counted once, when it is kept for good, and is never subtracted.
 
+Thin pages have next to no text beside the frame. With the option `same_template`, kept thin pages
+with the same menus are counted like pages that show a block.
+
 Sites. Hosts whose pages have the same menus form one site, such as shops run with the same
 software. A host whose own frame is not known yet borrows the frame of its sites: blocks that two
 pages of any of their hosts have shown. A site is kept like a host, under the name of its menu.
@@ -58,7 +61,7 @@ from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.content import ANY_MENU
 from dedup_filter.text.headlines import Headline, shares_words
 from dedup_filter.text.reading import MOST_OF_HEADLINE, Shown, part_hash
-from dedup_filter.thresholds import FRAME_TIMES, MENU_SHARE, THIRD
+from dedup_filter.thresholds import FRAME_TIMES, MENU_SHARE, MIN_WORDS, THIRD
 
 _FORMAT = 1
 _HEAD = struct.Struct("<BII")
@@ -189,17 +192,40 @@ class HostContext:
         is_new = new_words >= THIRD * sum(shown.words)
         return 0 if is_new and new_links >= THIRD * new_words else self.host.pages
 
-    def updates(self, *, is_kept: bool) -> list[tuple[Host, FrameUpdate]]:
+    @cached_property
+    def is_thin(self) -> bool:
+        """Whether fewer than `MIN_WORDS` words of the page are not frame of its host."""
+        own = compress(self.shown.words, [times < FRAME_TIMES for times in self.times])
+        return self.host.is_frame_known and sum(own) < MIN_WORDS
+
+    @property
+    def thin_pages(self) -> int:
+        """How many thin pages of the host with the menus of this page were counted."""
+        return self.host.sightings.get(self._thin_hash, 0)
+
+    @property
+    def _thin_hash(self) -> int:
+        """64 bits under which thin pages are counted among the blocks of the host."""
+        times = self.host.sightings.get
+        menus = [menu for menu in self.shown.menus if times(menu, 0) >= FRAME_TIMES]
+        return text_hash(f"\0thin\0{menus}")
+
+    def updates(
+        self, *, is_kept: bool, counts_thin: bool = False
+    ) -> list[tuple[Host, FrameUpdate]]:
         """Return the updates of the page: for its host, which comes first, and for sites.
 
         Only the first page of a host is counted for sites, because blocks of sites and hosts share
-        the same memory.
+        the same memory. With `counts_thin` the page is counted among the thin pages, if it is one.
         """
         host, shown = self.host, self.shown.hashes
         sites = () if host.sightings else self.sites
         of_sites = [*shown, host_hash(host.name)]
+        of_host = host.update_of(shown, is_kept=is_kept)
+        if counts_thin and self.is_thin:
+            of_host.shown.append(self._thin_hash)
         return [
-            (host, host.update_of(shown, is_kept=is_kept)),
+            (host, of_host),
             *((site, site.update_of(of_sites, is_kept=is_kept)) for site in sites),
         ]
 

@@ -66,7 +66,7 @@ _COPY = np.dtype(
 )
 """A copy of the page `kept`: its number, its place in the log, its score, the key of its URL, and
 the key of the URL that it names as canonical, or 0."""
-_OWN = ("page", "words", "fingerprint")
+_OWN = ("page", "words", "fingerprint", "change")
 """Values of a page that do not depend on its original."""
 
 

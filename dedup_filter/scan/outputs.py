@@ -11,6 +11,9 @@ hold a mark; instead a line of JSON has the position of the record:
 
     {"url": ..., "file": ..., "start": 1024, "end": 4096, "dedup": {...}}
 
+With `text_out`, a kept page gets its clean text in a field or column of this name (`own_texts`).
+Lines without a page that can be read stay as they are; rows have null.
+
 Bad records are left out.
 """
 
@@ -22,12 +25,15 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from dedup_filter.scan.inputs import Format
+from dedup_filter.scan.inputs import Format, read_line
+from dedup_filter.scan.own_texts import OwnTexts
 from dedup_filter.scan.parquet import ParquetOutput, ParquetRows
 from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import Stream, compressed_to
 from dedup_filter.scan.verdict_log import BAD, NOT_PAGE, Entry
 from dedup_filter.scan.work import Scan
+from dedup_filter.text.page_fields import page_in
+from dedup_filter.text.page_url import Place
 
 MARK = "dedup"
 _MOST_SHOWN = 10
@@ -64,6 +70,8 @@ class Wanted(NamedTuple):
     """The outcomes of pages that are dropped."""
     revisits: Revisits | None = None
     """Makes the WARC records that take the places of dropped pages; None: nothing does."""
+    texts: OwnTexts | None = None
+    """The clean texts of pages, if `Scan.text_out` is set."""
 
 
 def write_outputs(
@@ -123,8 +131,7 @@ class _Lines:
     """Whether pages without a mark are compressed as the output's name says."""
 
     def __init__(self, wanted: Wanted, opened: ExitStack) -> None:
-        self._mark, self._repeats = wanted.job.mark, wanted.repeats
-        self._revisits = wanted.revisits
+        self._mark, self._repeats, self._wanted = wanted.job.mark, wanted.repeats, wanted
         names = [path.name for path in wanted.job.outputs]
         if not (self._are_compressed or self._mark):
             names[0] = ""
@@ -134,17 +141,26 @@ class _Lines:
                 opened.callback(file.close)
         self._kept, *self._dropped = made
 
-    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002
+    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
         with Stream(path) as stream:
             for entry in entries:
                 if entry.outcome == BAD:
                     continue
                 stream.seek(entry.start)
-                line = stream.read(entry.end - entry.start)
+                line = self._with_text(stream.read(entry.end - entry.start), entry, name)
                 if self._mark or entry.outcome in self._repeats:
-                    self.write_mark(entry, marked(line, entry.mark))
+                    self.write_mark(entry, with_field(line, MARK, entry.mark))
                 else:
                     self._kept.write(line if line.endswith(b"\n") else line + b"\n")
+
+    def _with_text(self, line: bytes, entry: Entry, name: str) -> bytes:
+        """Add the clean text of a kept page to its line, if texts are wanted."""
+        texts, job = self._wanted.texts, self._wanted.job
+        if texts is None or job.text_out is None or entry.outcome in self._repeats:
+            return line
+        read = read_line(line, job.names)
+        text = None if isinstance(read, str) else texts.of(_place(entry, name), read[1])
+        return line if text is None else with_field(line, job.text_out, text)
 
     def write_mark(self, entry: Entry, line: bytes) -> None:
         """Write a page that is not written as it is."""
@@ -166,8 +182,8 @@ class _Records(_Lines):
                 if is_repeat or entry.outcome == BAD:
                     self._copy(file, entry.start)
                     file.seek(entry.end)
-                if is_repeat and self._revisits is not None:
-                    self._kept.write(self._revisits.record(entry))
+                if is_repeat and self._wanted.revisits is not None:
+                    self._kept.write(self._wanted.revisits.record(entry))
                 if is_repeat or (self._mark and entry.outcome not in (BAD, NOT_PAGE)):
                     place = {"url": entry.url, "file": name, "start": entry.start, "end": entry.end}
                     self.write_mark(entry, json.dumps({**place, MARK: entry.mark}).encode() + b"\n")
@@ -179,18 +195,24 @@ class _Records(_Lines):
             self._kept.write(chunk)
 
 
-def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
-    """Add a mark to a JSON object, replacing an older mark; all else is unchanged."""
+def _place(entry: Entry, name: str) -> Place:
+    """Return the place at which the page of a record was judged; `name`: its input."""
+    return Place.of(entry.url) if entry.url else Place.without_url(f"{name}:{entry.number}")
+
+
+def with_field(line: bytes, name: str, value: Any) -> bytes:
+    """Add a field to a JSON object, replacing an older one; all else is unchanged."""
     body = line.rstrip()
-    # Most lines need not be parsed. A line may have a mark already, with a letter of its name
+    # Most lines need not be parsed. A line may have the field already, with a letter of its name
     # written as \u0064; a line without a colon has no field.
-    may_have_mark = MARK.encode() in body or b"\\u00" in body
-    if may_have_mark or b":" not in body or not body.endswith(b"}"):
+    key = json.dumps(name).encode()
+    may_have_it = key[1:-1] in body or b"\\u00" in body or not name.isascii()
+    if may_have_it or b":" not in body or not body.endswith(b"}"):
         item = json.loads(line)
-        if not item or MARK in item or not body.endswith(b"}"):
-            return json.dumps({**item, MARK: mark}).encode() + b"\n"
+        if not item or name in item or not body.endswith(b"}"):
+            return json.dumps({**item, name: value}).encode() + b"\n"
     end = line[len(body) :].rstrip(b"\n") + b"\n"
-    return b'%b, "%b": %b}%b' % (body[:-1].rstrip(), MARK.encode(), json.dumps(mark).encode(), end)
+    return b"%b, %b: %b}%b" % (body[:-1].rstrip(), key, json.dumps(value).encode(), end)
 
 
 class _Rows:
@@ -200,24 +222,39 @@ class _Rows:
         self._wanted, self._opened = wanted, opened
         self._outputs: list[ParquetOutput] = []
 
-    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002
+    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
         first = list(islice(entries, 1))
         if first and first[0].outcome == BAD:  # the whole file is bad
             return
         entries = chain(first, entries)
         mark, repeats = self._wanted.job.mark, self._wanted.repeats
+        text_out = self._wanted.job.text_out
         with ParquetRows(path) as rows:
             if not self._outputs:
-                for file, column in zip(
-                    self._wanted.files, [MARK if mark else None, MARK], strict=False
-                ):
-                    self._outputs.append(ParquetOutput(file, rows, column))
+                columns = [(MARK if mark else None, text_out), (MARK, None)]
+                for file, added in zip(self._wanted.files, columns, strict=False):
+                    self._outputs.append(ParquetOutput(file, rows, *added))
                     self._opened.callback(self._outputs[-1].close)
             kept, *dropped = self._outputs
             for batch in rows.batches():
                 found = [*islice(entries, len(batch))]
-                marks = [each.mark for each in found]
+                values: dict[str, Sequence[Any]] = {MARK: [each.mark for each in found]}
+                if text_out is not None:
+                    values[text_out] = self._texts(batch, found, rows, name)
                 are_repeats = [each.outcome in repeats for each in found]
-                kept.write(batch, marks, [mark or not each for each in are_repeats])
+                kept.write(batch, values, [mark or not each for each in are_repeats])
                 for output in dropped:
-                    output.write(batch, marks, are_repeats)
+                    output.write(batch, values, are_repeats)
+
+    def _texts(
+        self, batch: Any, found: Sequence[Entry], rows: ParquetRows, name: str
+    ) -> list[str | None]:
+        """Return the clean text of each row of a batch; None: it is dropped, or cannot be read."""
+        texts, names = self._wanted.texts, self._wanted.job.names
+        items = batch.select(rows.columns(names)).to_pylist()
+        return [
+            None
+            if texts is None or entry.outcome in self._wanted.repeats
+            else texts.of(_place(entry, name), page_in(item, names))
+            for entry, item in zip(found, items, strict=True)
+        ]

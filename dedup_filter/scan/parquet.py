@@ -29,6 +29,7 @@ _MARK = {
     "reason": "string",
     "cluster": "int64",
     "fingerprint": "string",
+    "change": "float64",
 }
 """The fields of a mark, see `Verdict.as_json`."""
 
@@ -106,32 +107,35 @@ class ParquetRows:
 
 
 class ParquetOutput:
-    """A file of rows with the schema of another file, with or without marks.
+    """A file of rows with the schema of another file, with or without marks and texts.
 
-    `mark` is the name of the column of marks; a column of that name is replaced.
+    `mark` is the name of the column of marks, `text` of texts; columns of these names are replaced.
     """
 
-    def __init__(self, file: BinaryIO, like: ParquetRows, mark: str | None) -> None:
+    def __init__(
+        self, file: BinaryIO, like: ParquetRows, mark: str | None, text: str | None = None
+    ) -> None:
         arrow = _pyarrow()
-        self._mark = mark
+        marks = arrow.struct([(name, getattr(arrow, kind)()) for name, kind in _MARK.items()])
         self._schema = like.schema
-        if mark is not None:
-            if mark in like.schema.names:
-                self._schema = self._schema.remove(self._schema.get_field_index(mark))
-            marks = [(name, getattr(arrow, kind)()) for name, kind in _MARK.items()]
-            self._schema = self._schema.append(arrow.field(mark, arrow.struct(marks)))
+        self._added = [each for each in (text, mark) if each is not None]
+        for name in self._added:
+            if name in self._schema.names:
+                self._schema = self._schema.remove(self._schema.get_field_index(name))
+            kind = marks if name == mark else arrow.string()
+            self._schema = self._schema.append(arrow.field(name, kind))
         self._writer = arrow.parquet.ParquetWriter(file, self._schema, compression=like.compression)
         self._waiting: list[Any] = []
         self._bytes = 0
 
     def write(
-        self, batch: Any, marks: Sequence[Mapping[str, Any]], is_wanted: Sequence[bool]
+        self, batch: Any, added: Mapping[str, Sequence[Any]], is_wanted: Sequence[bool]
     ) -> None:
-        """Write the rows of a batch that are wanted, with their marks."""
+        """Write the rows of a batch that are wanted; `added`: column -> a value for each row."""
         arrow = _pyarrow()
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        if self._mark is not None:
-            columns[self._mark] = arrow.array(marks, self._schema.field(self._mark).type)
+        for name in self._added:
+            columns[name] = arrow.array(added[name], self._schema.field(name).type)
         rows = arrow.RecordBatch.from_arrays(
             [columns[name] for name in self._schema.names], schema=self._schema
         ).filter(arrow.array(is_wanted))

@@ -31,10 +31,11 @@ from typing import Any, NamedTuple
 from dedup_filter.config import FilterConfig
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
-from dedup_filter.model import REPEATS, Verdict
+from dedup_filter.model import DROPPED, Verdict
 from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
 from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
+from dedup_filter.scan.own_texts import OwnTexts
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import GZIP_MAGIC
@@ -44,6 +45,7 @@ from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep.directory import RecordedDirectory
 from dedup_filter.wording import counted
 from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
@@ -124,6 +126,10 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         require_alike([Path(name) for name in files], job.names)
     if job.revisits and (kind != "warc" or job.mark):
         raise ConfigError("--revisits is for WARC files that are written without marks")
+    if kind == "warc" and job.text_out is not None:
+        raise ConfigError(
+            "WARC records stay as they are: --with-text is for JSON lines and Parquet"
+        )
     of_marks: Format = "lines" if kind == "warc" else kind
     _require_ending(job.output, of_marks if job.mark else kind)
     _require_ending(job.duplicates, of_marks)
@@ -176,7 +182,7 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
                 place = file, record.start, record.end, record.number, record.url
                 log.write(Entry(*place, found_of(record, verdict)).line)
                 at = _Bookmark(work.crawl, 0, file, record.end, record.number + 1)
-                dropped += verdict.is_duplicate
+                dropped += verdict.outcome in DROPPED
                 watch(Progress(before[file] + record.passed, before[-1], count, dropped))
             judged.close()
     except BaseException:
@@ -265,7 +271,7 @@ def _verdicts(
 def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
     """Write the outputs under temporary names."""
     config = CrawlFilter.check_options(work.index, **job.options)
-    repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
+    repeats = (*DROPPED, *(["revisit"] if config.revisit == "drop" else []))
     with ExitStack() as opened:
         entries: Callable[[], Iterator[Entry]] = partial(entries_in, work.log)
         if job.keep != "first":
@@ -274,9 +280,14 @@ def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
             least = config.min_similarity
             best = BestCopies(work.log, index, job.keep, least, needs_dates=needs_dates)
             entries = best.entries
+        texts = None
+        if job.text_out is not None:
+            recorded = opened.enter_context(RecordedDirectory.open_to_read(work.index))
+            texts = OwnTexts(recorded, config)
         parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
         revisits = Revisits(inputs, entries, repeats) if job.revisits else None
-        summary = write_outputs(kind, inputs, entries(), Wanted(job, parts, repeats, revisits))
+        wanted = Wanted(job, parts, repeats, revisits, texts)
+        summary = write_outputs(kind, inputs, entries(), wanted)
         for part in parts:
             part.flush()
             os.fsync(part.fileno())

@@ -54,6 +54,8 @@ class Scan:
     """An index to use and to update; None: a temporary one."""
     names: FieldNames = field(default_factory=lambda: FieldNames("html", ("text",), "url"))
     """Fields or columns of pages."""
+    text_out: str | None = None
+    """The field or column of kept pages that gets their clean text; None: none gets it."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the filter, see `NearDuplicateFilter.open`."""
     force: bool = False

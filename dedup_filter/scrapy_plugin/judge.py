@@ -28,7 +28,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.model import REPEATS, Fate, Reason, Verdict
+from dedup_filter.model import DROPPED, Fate, Reason, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.item_fields import ItemFields
 from dedup_filter.scrapy_plugin.page_fates import Judgement, PageFates
@@ -60,7 +60,7 @@ class Judge:
         self.pages = pages
         self.stats = stats
         self._rules = rules
-        self.drops = set() if settings.action == "tag" else set[str](REPEATS)
+        self.drops = set() if settings.action == "tag" else set[str](DROPPED)
         """Outcomes of pages whose items are dropped."""
         if self.drops and pages.config.revisit == "drop":
             self.drops.add("revisit")
@@ -255,7 +255,7 @@ class Judge:
             return Judgement(Verdict("unjudged", reason=page.text), page.url)
         verdict = await self._index.claim(page)
         judgement = Judgement(verdict, page.url, visit.urls)
-        if verdict.is_duplicate:
+        if verdict.outcome in DROPPED:
             judgement.size, judgement.waits = page.text.size, True
         if verdict.page is not None:  # an index in memory may record no duplicates
             self._fates.claim(judgement, visit.items)

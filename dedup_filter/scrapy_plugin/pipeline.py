@@ -31,7 +31,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, StoreError
-from dedup_filter.model import Refusal, Verdict
+from dedup_filter.model import DROPPED, Refusal, Verdict
 from dedup_filter.review.explanation.refusals import why
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.outputs import (
@@ -86,6 +86,10 @@ class NearDuplicate(DropItem):
 
 class Revisit(NearDuplicate):
     """Drop an item because its page was kept in an earlier crawl (`revisit="drop"`)."""
+
+
+class SameTemplate(NearDuplicate):
+    """Drop an item because its host has shown enough pages like it (`same_template`)."""
 
 
 class SettingsError(SystemExit, ConfigError):
@@ -253,6 +257,9 @@ class NearDuplicatePipeline:
         if judgement is not None:
             if self._settings.action == "tag":
                 self._tag(item, judgement)
+            text, field = judgement.verdict.text, self._settings.text_out
+            if field is not None and text is not None:
+                self._add_text(item, field, text)
             self._log_refusal(judgement)
         return item
 
@@ -282,7 +289,8 @@ class NearDuplicatePipeline:
                 self._stats.fault(fault, "The report could not be written (DEDUP_REPORT)")
 
     def _dropped(self, judgement: Judgement) -> NearDuplicate:
-        kind = Revisit if judgement.verdict.outcome == "revisit" else NearDuplicate
+        kinds = {"revisit": Revisit, "same_template": SameTemplate}
+        kind = kinds.get(judgement.verdict.outcome, NearDuplicate)
         dropped = kind(judgement.url, judgement.verdict)
         self._stats.add("items_dropped")
         self._stats.add("bytes_dropped", 0 if judgement.is_logged else judgement.size)
@@ -290,18 +298,9 @@ class NearDuplicatePipeline:
         return dropped
 
     def _tag(self, item: Any, judgement: Judgement) -> None:
-        """Write the verdict into a field of the item, if the item accepts the field.
-
-        Dicts always do. Other kinds of items must have the field, or allow extra ones (pydantic).
-        """
+        """Write the verdict into a field of the item."""
         field, verdict = self._settings.tag_field, judgement.verdict
-        mark = verdict.as_json()
-        try:
-            if getattr(item, "model_config", {}).get("extra") == "allow":
-                setattr(item, field, mark)
-            else:
-                ItemAdapter(item)[field] = mark
-        except Exception:  # no such field, no item, frozen, or refused by its class
+        if not _is_put(item, field, verdict.as_json()):
             self._stats.add("items_not_tagged")
             if self._stats.get("items_not_tagged") == 1:
                 logger.warning(
@@ -310,8 +309,19 @@ class NearDuplicatePipeline:
                     type(item).__name__,
                     field,
                 )
-        if verdict.is_duplicate:
+        if verdict.outcome in DROPPED:
             self._log(judgement, "Found %s", describe(judgement.url, verdict))
+
+    def _add_text(self, item: Any, field: str, text: str) -> None:
+        """Write the text of its page into a field of the item."""
+        if not _is_put(item, field, text):
+            self._stats.add("items_without_text")
+            if self._stats.get("items_without_text") == 1:
+                logger.warning(
+                    "%s items get no text: they have no field %r that takes a str (DEDUP_TEXT_OUT)",
+                    type(item).__name__,
+                    field,
+                )
 
     def _log_refusal(self, judgement: Judgement) -> None:
         """Write one line on a page that was kept although it is near another page."""
@@ -338,10 +348,26 @@ class NearDuplicatePipeline:
             logger.info(self._stats.summary(figures))
 
 
+def _is_put(item: Any, field: str, value: str | dict[str, Any]) -> bool:
+    """Write a value into a field of an item; return whether the item accepts the field.
+
+    Dicts always do. Other kinds of items must have the field, or allow extra ones (pydantic).
+    """
+    try:
+        if getattr(item, "model_config", {}).get("extra") == "allow":
+            setattr(item, field, value)
+        else:
+            ItemAdapter(item)[field] = value
+    except Exception:  # no such field, no item, frozen, or refused by its class
+        return False
+    return True
+
+
 def _open_index(settings: PluginSettings, crawler: Crawler) -> CrawlFilter:
     """Open the index before anything is crawled and before a feed is begun."""
     crawl = _crawl_of_job(crawler) if crawler.settings.get("JOBDIR") else None
-    return CrawlFilter.open(settings.index, crawl=crawl, **settings.options)
+    with_text = settings.text_out is not None
+    return CrawlFilter.open(settings.index, crawl=crawl, with_text=with_text, **settings.options)
 
 
 def _crawl_of_job(crawler: Crawler) -> str:
@@ -405,7 +431,7 @@ def describe(url: str, verdict: Verdict) -> str:
     >>> describe("http://a/2", Verdict("near", "http://a/1", distance=3, similarity=0.92))
     '(near, 3 bits, 92 % similar): http://a/2 repeats http://a/1'
     """
-    kind: list[str] = [verdict.outcome]
+    kind: list[str] = [verdict.outcome.replace("_", " ")]
     if verdict.outcome != "exact" and verdict.distance is not None:
         kind.append(counted(verdict.distance, "bit"))
     if verdict.outcome != "exact" and verdict.similarity is not None:
@@ -413,6 +439,8 @@ def describe(url: str, verdict: Verdict) -> str:
     if verdict.reason is not None:
         kind.append(verdict.reason.replace("_", " "))
     page, original = _shown(url), _shown(verdict.original)
+    if verdict.outcome == "same_template":
+        return f"({kind[0]}): {page} has few words beside the frame of its host"
     if verdict.outcome == "revisit":
         return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
     return f"({', '.join(kind)}): {page} repeats {original}"

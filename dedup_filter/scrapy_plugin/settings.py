@@ -74,6 +74,7 @@ class PluginSettings:
     # Not shown: it may hold a password.
     index: str = _setting("memory:", "a non-empty string", _text, is_shown=False)
     action: str = _setting("drop", *_one_of("drop", "tag"))
+    text_out: str | None = _setting(None, "the name of an item field", _text_or_none)
     tag_field: str = _setting("dedup", "a non-empty string", _text)
     html_field: str | None = _setting(None, "the name of an item field", _text_or_none)
     text_fields: tuple[str, ...] = _setting((), "a list of item fields", _field_names)

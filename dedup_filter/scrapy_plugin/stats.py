@@ -18,7 +18,7 @@ from scrapy.statscollectors import StatsCollector
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import DedupError, StoreAway
-from dedup_filter.model import SOURCES, Outcome, Refusal, Verdict
+from dedup_filter.model import RECORDED, SOURCES, Outcome, Refusal, Verdict
 from dedup_filter.scrapy_plugin.hints import Hints
 from dedup_filter.scrapy_plugin.host_watch import HostWatch
 from dedup_filter.scrapy_plugin.page_fates import Judgement
@@ -186,8 +186,8 @@ def figures_of(pages: CrawlFilter) -> Mapping[str, int]:
     }
     totals = pages.totals()
     if totals is not None:
-        figures |= {f"all/{name}": totals.get(outcome, 0) for outcome, name in _STAT_OF.items()}
-        figures["all/pages"] = sum(totals.get(outcome, 0) for outcome in _STAT_OF)
+        figures |= {f"all/{_STAT_OF[each]}": totals.get(each, 0) for each in RECORDED}
+        figures["all/pages"] = sum(totals.get(each, 0) for each in RECORDED)
     return figures
 
 
@@ -225,4 +225,6 @@ def _counted_names(verdict: Verdict) -> Iterator[str]:
         yield f"language/{verdict.language}"
     if verdict.refused is not None:
         yield f"kept/{verdict.refused.rule}"
+    if verdict.change:
+        yield "revisits/changed"
     yield from (f"selectors/{effect}" for effect in verdict.selected)

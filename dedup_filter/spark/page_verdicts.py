@@ -30,7 +30,7 @@ from dedup_filter.spark.host_pages import JUDGED, READ, judged, read
 from dedup_filter.spark.other_hosts import repeats_of_other_hosts
 from dedup_filter.text.page_fields import PageText, names_in, path_to
 
-_NO_MEANING = "max_pages expire_days keep_text revisit workers".split()
+_NO_MEANING = "max_pages expire_days keep_text changes revisit same_template workers".split()
 _ONLY_IF_NAMED = ("title", "link")
 """Columns that are read only if they are named: many data frames have others of these names."""
 VERDICT = "outcome original distance similarity cluster reason language".split()

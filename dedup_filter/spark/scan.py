@@ -26,7 +26,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import REPEATS
 from dedup_filter.scan.inputs import Format, format_of, read_line, records_in
-from dedup_filter.scan.outputs import MARK, Summary, marked
+from dedup_filter.scan.outputs import MARK, Summary, with_field
 from dedup_filter.scan.parquet import missing_columns
 from dedup_filter.scan.work import Scan, input_files
 from dedup_filter.spark.data_frames import Row, fields_in, mapped, small_batches
@@ -207,7 +207,7 @@ def _with_mark(found: DataFrame, kind: Format | None) -> DataFrame:
 
 def _marked(rows: Iterator[Row]) -> Iterator[Row]:
     for row in rows:
-        yield {"value": marked(row["line"], json.loads(row["mark"])).rstrip(b"\n")}
+        yield {"value": with_field(row["line"], MARK, json.loads(row["mark"])).rstrip(b"\n")}
 
 
 def _write(rows: DataFrame, kind: Format | None, folder: Path, job: Scan) -> None:

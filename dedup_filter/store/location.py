@@ -28,12 +28,12 @@ _SHAPING = (
 """Options that shape fingerprints."""
 _NOTED = (
     "max_distance min_similarity max_missing ignore content ignore_numbers learn_frames scope "
-    "shared_phrases canonical payloads read_pdf"
+    "shared_phrases canonical same_template payloads read_pdf"
 ).split()
 """Further options that shape verdicts, recorded with each crawl."""
 _ALIKE = (
     "max_distance min_similarity max_missing ignore content ignore_numbers shared_phrases scope "
-    "canonical expire_days max_pages payloads read_pdf"
+    "canonical same_template expire_days max_pages payloads read_pdf"
 ).split()
 """Further options that all processes of a shared index should have alike."""
 _MISTYPED = re.compile(r"rediss?(\+cluster)?//")

@@ -38,6 +38,7 @@ def test_a_line_tells_all_and_a_file_is_continued(tmp_path):
         "reason": None,
         "cluster": 7,
         "fingerprint": "0x00000000000000ab",
+        "change": None,
     }
     assert lines_of(path) == [{"url": url, **said} for url in ("http://b/\ud800\n", "http://c/")]
 

@@ -14,6 +14,7 @@ from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse
 
 from dedup_filter import NearDuplicate, Verdict
+from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
 from dedup_filter.scrapy_plugin.pipeline import (
     NearDuplicateMiddleware,
@@ -317,3 +318,17 @@ def test_item_without_room_is_kept_as_it_is_and_told_of_once(make, log, kind):
     (record,) = log.records
     assert record.levelno == logging.WARNING
     assert f"{type(items[0]).__name__} items cannot be tagged" in record.getMessage()
+
+
+@pytest.mark.parametrize("kind", NO_ROOM)
+def test_item_without_room_for_its_text_is_kept_as_it_is(make_crawl, log, page, respond, kind):
+    with CrawlFilter.open(with_text=True) as pages:
+        components = Components(make_crawl(pages, DEDUP_TEXT_OUT="twins"))
+        for n in range(2):
+            response, item = respond(f"http://a/{n}", page(n)), NO_ROOM[kind]()
+            before = repr(item)
+            components.passed(response, [item])
+            assert components.process(item, response) is item
+            assert repr(item) == before
+        assert components.stats["dedup/items_without_text"] == 2
+        assert "items get no text: they have no field 'twins'" in log.records[0].getMessage()

@@ -7,6 +7,7 @@ from dedup_filter.model import Unjudged
 from dedup_filter.review.explanation.explained_page import ExplainedPage
 from dedup_filter.store.protocol import KeptContent
 from dedup_filter.store.records import PageRecord
+from dedup_filter.text.clean_text import clean_text
 from dedup_filter.text.page_url import Place
 
 
@@ -47,6 +48,14 @@ class NamedPage(NamedTuple):
         if page is None:
             return self.record
         return PageRecord.of(page.place, page.profile, verdict_on(page.profile, "new"), 0, 1)
+
+    @property
+    def clean_text(self) -> str | None:
+        """Its text for output, or the text that an index has kept; None: it is not known."""
+        page = self.explained
+        if page is None:
+            return self.kept.text
+        return clean_text(page.page.content, page.context.times)
 
     @property
     def main_text(self) -> str | None:

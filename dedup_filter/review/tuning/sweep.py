@@ -32,7 +32,9 @@ SIMILARITIES = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _WITHOUT_EFFECT = {
     "keep_text": "it changes no verdict",
     "workers": "it changes no verdict",
+    "changes": "it changes no outcome",
     "revisit": "it changes no verdict",
+    "same_template": "pages beyond that bound are not recorded",
     "ignore": "pages were kept without what it left out then",
     "content": "pages were kept without what it left out then",
     "payloads": "the bytes of documents are not kept",

@@ -48,7 +48,7 @@ class SqlitePages:
         self.frames = FrameStore(store) if self._is_durable else None
         """The store of frames that outlive this process; None: none do."""
         self._by_host = config.scope == "host"
-        store.index_urls(is_wanted=config.canonical)
+        store.index_urls(is_wanted=config.canonical or config.changes)
         self._index = PageIndex.opened(store, config.max_distance, by_host=self._by_host)
         self.gone = store.gone
         """Pages whose records were deleted; the owner reads and clears this list."""

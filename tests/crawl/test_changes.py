@@ -1,0 +1,65 @@
+"""DEDUP_CHANGES and DEDUP_SAME_TEMPLATE in crawls."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def crawl(project, site):
+    project.spider()
+
+    def run(paths, **settings):
+        done = project.crawl(*(f"{site.url}/{path}" for path in paths), **settings)
+        assert done.exit_code == 0, done.log
+        assert done.stats["dedup/errors"] == 0
+        return done
+
+    return run
+
+
+def test_a_later_crawl_says_how_much_of_each_page_is_new(crawl, site, paragraphs):
+    settings = {"DEDUP_INDEX": "pages", "DEDUP_CHANGES": True, "DEDUP_ACTION": "tag"}
+    for name in "abc":
+        site.add(f"/{name}", paragraphs(name, words=300))
+    first = crawl("abc", **settings)
+    assert [item["dedup"]["change"] for item in first.items] == [None] * 3
+    assert "dedup/revisits/changed" not in first.stats
+
+    site.add("/b", paragraphs("b", words=300) + paragraphs("more", words=20))
+    site.add("/c", paragraphs("another", words=300))
+    site.add("/d", paragraphs("d", words=300))
+    second = crawl("abcd", **settings)
+    found = [(item["dedup"]["outcome"], item["dedup"]["change"]) for item in second.items]
+    assert [outcome for outcome, _ in found] == ["revisit", "revisit", "new", "new"]
+    same, little, all_new, unknown = (change for _, change in found)
+    assert (same, unknown) == (0.0, None)
+    assert 0 < little < 0.2
+    assert all_new > 0.9
+    assert second.stats["dedup/revisits/changed"] == 2
+    assert second.stats["dedup/revisits"] == 2
+
+
+def test_pages_with_nothing_of_their_own_are_dropped_beyond_a_limit(
+    crawl, project, site, paragraphs
+):
+    frame = paragraphs("frame", words=80)
+    links = "".join(f'<a href="#{n}">Part {n}</a> | ' for n in range(6))
+    names = [f"item-{n}" for n in range(8)]
+    for name in names:
+        site.add(f"/{name}", f"<title>{name}</title>{links}<p>{name}</p>{frame}")
+    settings = {"DEDUP_SAME_TEMPLATE": 3}
+    done = crawl(names, DEDUP_DUPLICATES="dropped.jsonl", **settings)
+    assert [item["url"] for item in done.items] == [f"{site.url}/{name}" for name in names[:5]]
+    assert done.stats["dedup/same_template"] == done.stats["dedup/items_dropped"] == 3
+    assert done.stats["dedup/bytes_dropped"] > 0
+    assert done.stats["item_dropped_reasons_count/SameTemplate"] == 3
+    line = f"Dropped (same template): {site.url}/item-7 has few words beside the frame of its host"
+    assert line in done.log
+    [_, _, last] = map(json.loads, (project.folder / "dropped.jsonl").read_text().splitlines())
+    assert last["outcome"] == "same_template"
+
+    tagged = crawl(names, DEDUP_ACTION="tag", **settings)
+    outcomes = [item["dedup"]["outcome"] for item in tagged.items]
+    assert outcomes[5:] == ["same_template"] * 3
+    assert "Found (same template)" in tagged.log
