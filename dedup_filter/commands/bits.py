@@ -129,12 +129,17 @@ def _pairs(fingerprints: BinaryIO | Index, max_distance: int, shown: _Shown, as_
 
     if isinstance(fingerprints, Index):
         with fingerprints.recorded() as recorded:
-            entries = recorded.entries
+            entries, written = recorded.entries, set[int]()
             for places in page_pairs(entries, max_distance):
                 pages = entries.pages[places]
                 urls = _urls(recorded, np.unique(pages).tolist())
-                names = ([urls[page] for page in pair] for pair in pages.tolist())
-                write(entries.fingerprints[places], names)
+                found = {}
+                # Each crawl that met a page may have recorded it: a pair of URLs is written once.
+                for number, pair in enumerate([urls[page] for page in of] for of in pages.tolist()):
+                    if pair[0] != pair[1] and (key := hash(frozenset(pair))) not in written:
+                        written.add(key)
+                        found[number] = pair
+                write(entries.fingerprints[places][[*found]], found.values())
         return
     for values in pair_blocks(all_in(fingerprints), max_distance):
         write(values, ([shown(each) for each in pair] for pair in values.tolist()))

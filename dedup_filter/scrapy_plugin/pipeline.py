@@ -443,6 +443,8 @@ def describe(url: str, verdict: Verdict) -> str:
         return f"({kind[0]}): {page} has few words beside the frame of its host"
     if verdict.outcome == "revisit":
         return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
+    if verdict.original == url:
+        return f"({', '.join(kind)}): {page} was fetched before in this crawl"
     return f"({', '.join(kind)}): {page} repeats {original}"
 
 
