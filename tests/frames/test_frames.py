@@ -104,13 +104,18 @@ def test_what_is_in_memory_is_like_plain_counts(visits, most_bytes):
     """In a small memory hosts are forgotten, and begin anew; never is anything made up."""
     counts, count = counted()
     known = Frames(most_bytes)
+
+    def forget():
+        for forgotten in known.forgotten:
+            counts.pop(forgotten)
+        known.forgotten.clear()
+
     for number, visit in enumerate(visits):
         count(known, number, *visit)
+        forget()
         for host in "abcd":
-            for forgotten in known.forgotten:  # by the look-up before, too
-                counts.pop(forgotten)
-            known.forgotten.clear()
             assert times(known, host, *counts[host]) == list(counts[host].values())
+            forget()  # a look-up takes room, too
         known.check()
 
 
