@@ -9,15 +9,14 @@ from tempfile import mkdtemp
 
 import pytest
 from crawl_server import CrawlServer
+from gate import IS_GATE, program
 from hypothesis import settings
 from made_text import prose
 from redis_nodes import RedisNodes
-from redis_servers import RedisServer, redis_program
+from redis_servers import RedisServer
 from web_site import served
 
 from dedup_filter.crawl_filter import CrawlFilter
-
-IS_GATE = os.environ.get("CI", "false") not in ("", "0", "false")
 
 # Deadlines measure the machine; reproducible examples make a failure everybody's failure.
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=40)
@@ -73,14 +72,8 @@ def make_site():
 
 @pytest.fixture(scope="session")
 def _redis_program():
-    """Skip tests that need a server where there is none; the gate must have one."""
-    try:
-        for name in ("redis-server", "redis-cli"):
-            redis_program(name)
-    except FileNotFoundError as error:
-        if IS_GATE:
-            raise
-        pytest.skip(str(error))
+    for name in ("redis-server", "redis-cli"):
+        program(name, package="redis-server")
 
 
 @pytest.fixture(scope="session")
