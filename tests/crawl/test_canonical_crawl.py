@@ -55,11 +55,3 @@ def test_without_the_option_and_phrases_they_are_kept(project, site, pages):
     crawl = project.crawl(*site.urls(*pages), DEDUP_SHARED_PHRASES="False")
     assert set(crawl.urls) == {*site.urls(*pages)}
     assert "dedup/canonical" not in crawl.stats
-
-
-def test_an_index_on_a_server_is_refused_before_anything_is_crawled(project, site, pages):
-    project.spider()
-    crawl = project.crawl(site.url, DEDUP_CANONICAL="True", DEDUP_INDEX="redis://127.0.0.1:1/0")
-    assert crawl.exit_code == 1
-    assert "DEDUP_CANONICAL is for an index in a directory or in memory" in crawl.log
-    assert site.asked == []

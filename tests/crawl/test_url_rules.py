@@ -132,6 +132,7 @@ def test_a_crawl_learns_rules_and_the_next_one_applies_them(project, linked):
     assert rule.evidence.support > 10, "the evidence of the first crawl is lost"
 
 
+@pytest.mark.slow
 def test_a_later_crawl_of_the_same_index_still_gives_each_page(project, site, paragraphs):
     """In the first each story is kept at the URL with a session, which is linked to last then."""
 
@@ -188,6 +189,7 @@ def test_a_page_that_was_not_kept_saves_no_request(project, site, paragraphs, kn
     assert crawl.stats["dedup/rules/requests_saved"] == 9  # the first is an audit
 
 
+@pytest.mark.slow
 def test_a_resumed_job_applies_what_its_first_run_has_proven(project, site, paragraphs):
     links = [
         f"/story/{n}{sid and sid + str(n)}"
