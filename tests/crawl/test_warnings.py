@@ -20,17 +20,6 @@ def warnings_of(project):
     return crawl
 
 
-def test_a_login_in_place_of_pages_is_named(warnings_of, site, paragraphs):
-    for number in range(40):
-        site.add(f"/{number}", paragraphs(number))
-    for number in range(40, 100):
-        site.add(f"/{number}", paragraphs("Please log in"))
-    [warning], stats = warnings_of(site)
-    assert warning.startswith(f"45 of the last 50 pages repeat {site.url}/40: look at some of them")
-    assert stats["dedup/warnings/one_original"] == 1
-    assert stats["dedup/exact"] == 59
-
-
 def test_a_site_that_scripts_build_is_named(warnings_of, site, article):
     for number in range(60):
         script = f"<script>const page = {{text: '{article(number, words=300)}'}}</script>"
