@@ -9,17 +9,19 @@ from tempfile import mkdtemp
 
 import pytest
 from crawl_server import CrawlServer
+from gate import IS_GATE, program
 from hypothesis import settings
 from made_text import prose
 from redis_nodes import RedisNodes
-from redis_servers import RedisServer, redis_program
+from redis_servers import RedisServer
 from web_site import served
 
 from dedup_filter.crawl_filter import CrawlFilter
 
 # Deadlines measure the machine; reproducible examples make a failure everybody's failure.
-settings.register_profile("default", deadline=None, print_blob=True)
-settings.load_profile("default")
+settings.register_profile("quick", deadline=None, print_blob=True, max_examples=40)
+settings.register_profile("gate", settings.get_profile("quick"), max_examples=100)
+settings.load_profile("gate" if IS_GATE else "quick")
 
 
 def pytest_configure(config):
@@ -70,14 +72,8 @@ def make_site():
 
 @pytest.fixture(scope="session")
 def _redis_program():
-    """Skip tests that need a server where there is none; the gate must have one."""
-    try:
-        for name in ("redis-server", "redis-cli"):
-            redis_program(name)
-    except FileNotFoundError as error:
-        if os.environ.get("CI", "false") not in ("", "0", "false"):
-            raise
-        pytest.skip(str(error))
+    for name in ("redis-server", "redis-cli"):
+        program(name, package="redis-server")
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,6 @@ from lxml import html
 COUNTERS = {
     "#clock": '<p>Printed at <b id="clock">10:{:02}</b> by <i>The Paper</i></p>',
     ".views": '<p>By Anna, <span class="author views">Read {} times</span></p>',
-    ".stats > div": '<section class="stats"><h4>Figures</h4><div>Read {} times</div></section>',
-    ".box > p": '<div class="box"><h4>Readers</h4><p id="post-{}">{} times</p></div>',
 }
 
 
@@ -39,7 +37,7 @@ def page(article):
     return make
 
 
-@pytest.mark.parametrize("names", [[name] for name in COUNTERS] + [[".views", "#clock"]])
+@pytest.mark.parametrize("names", [[".views"], [".views", "#clock"]])
 def test_the_element_that_keeps_copies_is_named_once(crawl, make_site, page, names):
     site, ignoring = make_site(), make_site()
     for number in range(24):

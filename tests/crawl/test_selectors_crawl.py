@@ -36,11 +36,9 @@ SELECTORS = [".quote", ".views", "#sponsor"]
     ("of_spider", "of_command"),
     [
         ({"DEDUP_IGNORE": SELECTORS}, {}),
-        ({"DEDUP_IGNORE": ", ".join(SELECTORS)}, {}),
         ({"DEDUP_IGNORE": {"127.0.0.1": SELECTORS, "*": ".other"}}, {}),
         ({}, {"DEDUP_IGNORE": ",".join(SELECTORS), "DEDUP_WORKERS": "1"}),
         ({}, {"DEDUP_IGNORE": json.dumps({"127.0.0.1": SELECTORS}), "DEDUP_INDEX": "index"}),
-        ({"DEDUP_CONTENT": "h1, h1 + p"}, {}),
         ({}, {"DEDUP_CONTENT": "h1, h1 + p", "DEDUP_WORKERS": "1"}),
     ],
 )
@@ -92,20 +90,3 @@ def test_they_may_differ_from_crawl_to_crawl_of_one_index(project, site, pages):
     assert crawl.stats["dedup/pages"] == 12
     again = project.crawl(*site.urls(*pages[::2]), DEDUP_REVISIT="drop", **settings)
     assert (again.stats["dedup/revisits"], again.urls) == (6, [])
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("DEDUP_IGNORE", "p::text", "DEDUP_IGNORE has no CSS selector in 'p::text': "),
-        ("DEDUP_CONTENT", "main >", "DEDUP_CONTENT has no CSS selector in 'main >': "),
-        ("DEDUP_IGNORE", '{"https://a/": "p"}', "DEDUP_IGNORE must have hosts such as example.com"),
-        ("DEDUP_IGNORE", '{"a.com": ', "DEDUP_IGNORE has no CSS selector in '{\"a.com\": '"),
-    ],
-)
-def test_a_wrong_one_stops_the_crawl_at_its_start(project, site, name, value, words):
-    project.spider()
-    crawl = project.crawl(site.url, **{name: value})
-    assert crawl.exit_code == 1
-    assert words in crawl.log.splitlines()[-1]
-    assert site.asked == []

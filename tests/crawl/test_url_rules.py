@@ -152,6 +152,7 @@ def test_crawls_of_a_shared_index_write_reports_and_learn_rules(project, linked,
     assert applying.stats["dedup/rules/contradicted"] == 0
 
 
+@pytest.mark.slow
 def test_a_later_crawl_of_the_same_index_still_gives_each_page(project, site, paragraphs):
     """In the first each story is kept at the URL with a session, which is linked to last then."""
 
@@ -208,6 +209,7 @@ def test_a_page_that_was_not_kept_saves_no_request(project, site, paragraphs, kn
     assert crawl.stats["dedup/rules/requests_saved"] == 9  # the first is an audit
 
 
+@pytest.mark.slow
 def test_a_resumed_job_applies_what_its_first_run_has_proven(project, site, paragraphs):
     links = [
         f"/story/{n}{sid and sid + str(n)}"

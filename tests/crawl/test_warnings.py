@@ -20,17 +20,6 @@ def warnings_of(project):
     return crawl
 
 
-def test_a_login_in_place_of_pages_is_named(warnings_of, site, paragraphs):
-    for number in range(40):
-        site.add(f"/{number}", paragraphs(number))
-    for number in range(40, 100):
-        site.add(f"/{number}", paragraphs("Please log in"))
-    [warning], stats = warnings_of(site)
-    assert warning.startswith(f"45 of the last 50 pages repeat {site.url}/40: look at some of them")
-    assert stats["dedup/warnings/one_original"] == 1
-    assert stats["dedup/exact"] == 59
-
-
 def test_a_site_that_scripts_build_is_named(warnings_of, site, article):
     for number in range(60):
         script = f"<script>const page = {{text: '{article(number, words=300)}'}}</script>"
@@ -47,7 +36,7 @@ def test_a_site_that_scripts_build_is_named(warnings_of, site, article):
 def test_an_ordinary_site_gives_no_warning(warnings_of, site, paragraphs):
     """Of a menu, of articles and copies of some, of short pages and images, twice in one index."""
     menu = "<ul>" + "".join(f"<li><a href='/{n}'>Part {n}</a></li>" for n in range(9)) + "</ul>"
-    for number in range(120):
+    for number in range(66):
         site.add(f"/{number}", paragraphs(number // 5 if number % 5 == 1 else number, link=menu))
         if number % 6 == 0:
             site.add(f"/short/{number}", f"<p>Photograph {number}</p>")
@@ -56,5 +45,5 @@ def test_an_ordinary_site_gives_no_warning(warnings_of, site, paragraphs):
         warnings, stats = warnings_of(site, DEDUP_INDEX="pages")
         assert warnings == []
         assert not [name for name in stats if name.startswith("dedup/warnings")]
-        assert stats["dedup/pages"] == 160
-        assert stats.get("dedup/revisits", 0) >= 90 * crawl
+        assert stats["dedup/pages"] == 88
+        assert stats.get("dedup/revisits", 0) >= 50 * crawl

@@ -44,7 +44,7 @@ def page_of(number: int, count: int = 100) -> ReadPage:
 class TestMemory:
     @pytest.mark.parametrize(
         ("count", "size"),
-        [(60, 1), (20, 100), (3, 400), pytest.param(2, 20_000, marks=pytest.mark.slow)],
+        [(60, 1), (8, 100), (2, 400), pytest.param(2, 20_000, marks=pytest.mark.slow)],
     )
     @pytest.mark.parametrize("are_stored", [False, True])
     def test_is_what_is_allocated(self, monkeypatch, count, size, are_stored):

@@ -1,6 +1,6 @@
 """The guarantee of a layout, first as arithmetic, then on every pattern of few bits."""
 
-from itertools import pairwise, product
+from itertools import product
 
 import oracles
 import pytest
@@ -97,11 +97,3 @@ def test_a_layout_that_cannot_serve_a_distance_names_the_reason_and_one_that_can
         layout.require_exact(distance)
     better = str(refusal.value).rpartition("one that can: ")[2]
     assert eval(better).is_exact(distance)  # what is shown can be typed in
-
-
-@pytest.mark.parametrize("block_count", range(2, 65))
-def test_blocks_are_contiguous_complete_and_nearly_equal_the_wider_ones_first(block_count):
-    blocks = [shape.leads[0].positions for shape in Layout(block_count).table_shapes]
-    assert [position for block in blocks for position in block] == list(range(63, -1, -1))
-    assert all(len(a) - len(b) in (0, 1) for a, b in pairwise(blocks))
-    assert len(blocks[0]) - len(blocks[-1]) <= 1

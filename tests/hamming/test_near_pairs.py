@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import distance
 from strategies import ALL_ONES, damage, fingerprints
@@ -58,7 +58,6 @@ def test_there_is_no_distance_from_what_is_no_fingerprint(a, b):
         hamming_distance(a, b)
 
 
-@settings(max_examples=100)
 @given(st.data(), st.integers(0, 12), st.sampled_from([1, 2, 7, 64, 2**15]))
 def test_all_pairs_are_found_and_no_others_whatever_the_layout_and_the_blocks(data, k, block):
     batch = data.draw(batches(k))

@@ -120,6 +120,7 @@ STORIES = {
     "a page that gave only links counts as seen": ("links . end", KEPT),
     "a page whose callback failed is released": ("links . fail", RELEASED),
     "a page that is asked for again is released": ("links . again end", RELEASED),
+    "a page that is pending when the crawl ends is released": ("e0 . close", RELEASED),
     "items made anew wait until it is known of which pages they are": (
         "feed e0 e1 e2 end ?1 ?2 . -0",
         ([2, 3], [1]),
@@ -163,6 +164,8 @@ def test_page_is_kept_or_released(make_crawl, pages, respond, story):
         elif step == ".":
             assert pages.pending
             assert (pages.committed, pages.released) == ([], [])
+        elif step == "close":
+            crawl.end()
         else:
             crawl.call(judge.output_ended, response, has_failed=step == "fail")
 
@@ -188,6 +191,22 @@ def test_page_is_released_early_if_another_waits_for_it(by_response, pages, resp
     waiting.end()
     assert late.end() == "exact"
     assert not pages.pending
+
+
+def test_page_of_which_nothing_is_lost_is_waited_for(make_crawl, pages, respond):
+    """It has given a link so far, and its output goes on."""
+    crawl = make_crawl(pages, DEDUP_SOURCE="response", DEDUP_FOLLOW_LINKS=False)
+    here, there = respond("http://a/", "<p>text"), respond("http://b/", "<p>text")
+    crawl.run(crawl.judge.holds_back(Request("http://a/link", dont_filter=True), here))
+    twin = {"n": 1}
+    crawl.expect(there, twin, ends=True)
+
+    waiting = crawl.send(twin, there)
+    crawl.pause()
+    assert waiting.outcome is None
+
+    crawl.call(crawl.judge.output_ended, here, has_failed=False)
+    assert waiting.end() == "exact"
 
 
 def test_same_object_given_by_two_responses_ends_the_claim_of_each(by_response, pages, respond):

@@ -87,6 +87,10 @@ def test_settings_are_read(settings, field, value):
             {"KEEP_TEXT": True, "INDEX": "redis://a/0"},
             "DEDUP_KEEP_TEXT is for an index in a directory",
         ),
+        ({"IGNORE": "p::text"}, "DEDUP_IGNORE has no CSS selector in 'p::text': "),
+        ({"CONTENT": "main >"}, "DEDUP_CONTENT has no CSS selector in 'main >': "),
+        ({"IGNORE": '{"https://a/": "p"}'}, "DEDUP_IGNORE must have hosts such as example.com"),
+        ({"IGNORE": '{"a.com": '}, "DEDUP_IGNORE has no CSS selector in '{\"a.com\": '"),
         ({"TITLE_WEIGHT": "much"}, "DEDUP_TITLE_WEIGHT must be a whole number .* not 'much'"),
         (
             {"TITLE_WEIGHT": "5"},

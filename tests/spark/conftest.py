@@ -1,23 +1,22 @@
 """A Spark of two threads in this process, for all tests of a module tree."""
 
-import os
-import shutil
-
 import pytest
+from gate import program
 
 
 @pytest.fixture(scope="session")
-def spark():
+def java():
+    return program("java", package="default-jre-headless")
+
+
+@pytest.fixture(scope="session")
+def spark(java):
     """A session with settings for little data: nothing is compiled that runs once.
 
     Spark interprets expressions only in tests of its own, and a test of its own must name its
     memory.
     """
     pytest.importorskip("pyspark")
-    if not shutil.which("java"):
-        if os.environ.get("CI"):
-            pytest.fail("these tests need Java: apt-get install default-jre-headless")
-        pytest.skip("needs Java")
     from pyspark.sql import SparkSession
 
     settings = {

@@ -1,7 +1,6 @@
 """`dedup-filter scan --engine spark`: the pages that the same command keeps without Spark."""
 
 import json
-import shutil
 import socket
 from uuid import uuid4
 
@@ -38,8 +37,7 @@ def parts(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("java"), reason="needs Java")
-def test_keeps_the_lines_that_the_local_scan_keeps(tmp_path, feed):
+def test_keeps_the_lines_that_the_local_scan_keeps(java, tmp_path, feed):
     local, spark = tmp_path / "local.jsonl", tmp_path / "spark"
     wanted = report_of("scan", *feed, "-o", str(local), "--json")
     dropped = tmp_path / "dropped"

@@ -1,0 +1,18 @@
+"""The gate has all programs that tests start; elsewhere a test that lacks one is skipped."""
+
+import os
+import shutil
+
+import pytest
+
+IS_GATE = os.environ.get("CI", "false") not in ("", "0", "false")
+
+
+def program(*names, package):
+    """Return the path of the first of these programs that is there."""
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        (pytest.fail if IS_GATE else pytest.skip)(
+            f"{names[0]} is not on PATH (on Debian: apt-get install {package})"
+        )
+    return found
