@@ -1,6 +1,6 @@
 """Time a page from its bytes to its verdict: by step, as a whole, and by other tools.
 
-    python benchmarks/page.py [--json] [--most PAGES] [--floors] [--f1] FOLDER_OR_FILE ...
+    python benchmarks/page.py [--json] [--most PAGES] [--f1] FOLDER_OR_FILE ...
 
 The steps are called one after the other as the filter does; the whole is more than their sum,
 because a page may be looked at twice and the pages of a host teach its frame. Other tools
@@ -9,15 +9,11 @@ simhash fingerprints for those within 3 bits. What lxml alone takes to build a p
 to free it bounds all that works with that tree. Quote ratios within one run, of more than 64 pages:
 the library remembers so many that it read last, and would find them again in the next round.
 
-With --floors the least that a step could take is told, too: what the cheapest calls of lxml, `re`,
-`str` and `dict` take that pass over the same data once, and produce nothing that a verdict needs.
-
 With --f1 each also judges all pages of the labelled sets among the files (of the form that the head
 of `labelled_sets` describes) in stream order, for how often it is right counts beside its speed.
 """
 
 import argparse
-import re
 import statistics
 import time
 from collections import defaultdict
@@ -39,18 +35,16 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import profile
 from dedup_filter.fingerprints.read_page import ReadPage, texts_of
 from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.text.blocks import Block, split_blocks, text_hash
+from dedup_filter.text.blocks import Block, split_blocks
 from dedup_filter.text.concealed import read_concealed
-from dedup_filter.text.content import find_content, word_sum
 from dedup_filter.text.decode import as_utf8, parse
-from dedup_filter.text.marked_text import OPEN, marked_text, parts_of
+from dedup_filter.text.marked_text import marked_text, parts_of
 from dedup_filter.text.reading import Page as TextPage
 
 Judge = Callable[[Page], str | None]
 """A page -> the URL of the page that it repeats; None: it is new."""
 Result = TypeVar("Result")
 
-_WORD = re.compile(r"\w+")
 HTML_PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True, collect_ids=False)
 
 
@@ -95,35 +89,6 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         if measured.fingerprint is not None:
             watch.time("index", partial(find, (number, measured.fingerprint)))
     return watch.milliseconds(len(pages))
-
-
-def time_floors(pages: list[Page]) -> dict[str, float]:
-    """Return the milliseconds a page that each step takes at least, named as in `time_steps`."""
-    watch = Stopwatch()
-    known: dict[str, int] = {}
-    for page in pages:
-        watch.time("decode", partial(page.body.decode, "utf-8", "replace"))
-        root = parse(as_utf8(page.body))
-        if root is None:
-            continue
-        written = partial(etree.tostring, root, method="text", encoding="unicode")
-        watch.time("marked text", written)
-        marked = marked_text(root)
-        watch.time("blocks", partial(_hashed_pieces, marked))
-        blocks = _blocks(marked)
-        watch.time("content", partial(word_sum, blocks))
-        document = TextPage(blocks).document(find_content(blocks).main, "")
-        watch.time("profile", partial(_looked_up, document.text, known))
-    return watch.milliseconds(len(pages))
-
-
-def _hashed_pieces(marked: str) -> list[int]:
-    return [text_hash(piece) for piece in marked.split(OPEN) if piece and not piece.isspace()]
-
-
-def _looked_up(content: str, known: dict[str, int]) -> list[int]:
-    """Return a number for each word; to cut Chinese takes longer."""
-    return [known.setdefault(word, len(known)) for word in _WORD.findall(content.lower())]
 
 
 def _blocks(marked: str) -> list[Block]:
@@ -274,7 +239,6 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="*", help="HTML files, or lines with a field html")
     parser.add_argument("--most", type=int, default=300, help="pages of each to measure (300)")
     parser.add_argument("--rounds", type=int, default=3, help="of which the median counts (3)")
-    parser.add_argument("--floors", action="store_true", help="the least of each step, too")
     parser.add_argument("--f1", action="store_true", help="of the labelled sets, too")
     parser.add_argument("--only", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--json", action="store_true")
@@ -286,8 +250,6 @@ def main() -> None:
     _load_dictionaries(pages[0])
     for step, taken in time_steps(pages, FilterConfig()).items():
         figure("step", step, taken, "ms/page", as_json=options.json)
-    for step, taken in time_floors(pages).items() if options.floors else ():
-        figure("least", step, taken, "ms/page", as_json=options.json)
     for name in options.only:
         make, packages = PEERS[name]
         if all(map(find_spec, packages)):
