@@ -20,7 +20,10 @@ _WAITING = 2048
 def bound(host: str, port: int) -> socket.socket:
     """Return a socket that takes connections; OSError: the host or port cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=_WAITING)
+    made = socket.create_server((host, port), family=family, backlog=_WAITING)
+    # asyncio sets this only on sockets that name their protocol; each answer would take 40 ms more.
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
 
 
 def serve(
