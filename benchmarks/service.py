@@ -79,23 +79,26 @@ def library(pages: Pages, workers: str) -> float:
         return time.perf_counter() - began
 
 
+def _piped(command: list[str]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
 def pipe(pages: Pages, workers: str) -> float:
     """Return the seconds of `see` from its first verdict to its end."""
     lines = [f"{json.dumps(page)}\n".encode() for page in pages]
-    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
     with TemporaryDirectory() as folder:
         command = [*COMMAND, "see", f"{folder}/index", "--workers", workers]
-        with subprocess.Popen(command, **pipes) as process, ThreadPoolExecutor(1) as writer:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(lines[0])
-            process.stdin.flush()
-            process.stdout.readline()
+        with _piped(command) as process, ThreadPoolExecutor(1) as writer:
+            given, taken = process.stdin, process.stdout
+            assert given is not None
+            assert taken is not None
+            given.write(lines[0])
+            given.flush()
+            taken.readline()
             began = time.perf_counter()
-            writer.submit(process.stdin.writelines, lines[1:]).add_done_callback(
-                lambda _: process.stdin.close()  # type: ignore[union-attr]
-            )
-            verdicts = process.stdout.readlines()
+            end = given.close
+            writer.submit(given.writelines, lines[1:]).add_done_callback(lambda _: end())
+            verdicts = taken.readlines()
         assert len(verdicts) == len(lines) - 1
         return time.perf_counter() - began
 

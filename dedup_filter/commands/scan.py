@@ -53,7 +53,9 @@ _UPDATES = 1_000
 )
 @click.option("--master", metavar="URL", help="Spark master; default: local[*].")
 @max_distance_option(default=None, help="Most bits that differ.")
-@click.option("--min-similarity", metavar="SHARE", help="Least share in the original, or none.")
+@click.option(
+    "--min-similarity", metavar="SHARE", help="Least share in the original, or none."
+)
 @filter_option
 @field_options
 @json_option

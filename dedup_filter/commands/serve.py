@@ -1,7 +1,6 @@
 """`dedup-filter serve`: an index -> a server that any crawler can call."""
 
 from importlib import import_module
-from ipaddress import ip_address
 from typing import Any
 
 import click
@@ -12,33 +11,17 @@ from dedup_filter.commands.see import workers_option
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError
 
+_VARIABLE = "DEDUPFILTER_TOKEN"
+_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
+
 
 @click.command("serve")
 @click.argument("index", shell_complete=folders)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8077, show_default=True)
-@click.option(
-    "--token",
-    envvar="DEDUPFILTER_TOKEN",
-    show_envvar=True,
-    help="Secret of the clients; needed unless HOST is this machine only.",
-)
-@click.option(
-    "--lease",
-    type=click.FloatRange(0, 86_400, min_open=True),
-    default=60,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time of a claim.",
-)
-@click.option(
-    "--queue",
-    type=click.IntRange(1),
-    default=256,
-    show_default=True,
-    metavar="PAGES",
-    help="Most pages under way; further pages get 503.",
-)
+@click.option("--host", default="127.0.0.1", help="Address to listen on; default: 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8077, help="Default: 8077.")
+@click.option("--token", default="", envvar=_VARIABLE, help=f"Secret of clients (or ${_VARIABLE}).")
+@click.option("--lease", type=click.FloatRange(0.1, 86_400), default=60, help="Seconds of a claim.")
+@click.option("--queue", type=click.IntRange(1), default=256, help="Most pages under way.")
 @workers_option
 @filter_option
 def serve_command(index: str, options: dict[str, Any], workers: str, **given: Any) -> None:
@@ -52,7 +35,7 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
     Exit codes: 0 ended by SIGTERM, 2 INDEX or HOST cannot be used, 130 ended by Ctrl-C.
     """  # noqa: D301 - click must see the character
     host, port, token = given["host"], given["port"], given["token"]
-    if not (token or _is_this_machine(host)):
+    if not token and host not in _THIS_MACHINE:
         raise ConfigError(f"--host {host} can be reached by others: give a --token")
     settings = options | given_settings(workers=workers)
     try:
@@ -60,13 +43,5 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
     except ModuleNotFoundError as error:
         raise DedupError(f"serve needs {error.name}: pip install 'dedup-filter[serve]'") from None
     with server.bound(host, port) as taken, CrawlFilter.open(index, **settings) as pages:
-        shown = f"[{host}]" if ":" in host else host
-        say(f"http://{shown}:{taken.getsockname()[1]}")
-        server.serve(pages, taken, lease=given["lease"], queue=given["queue"], token=token)
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+        say(f"http://{host}:{taken.getsockname()[1]}")
+        server.serve(pages, taken, given["lease"], given["queue"], token)

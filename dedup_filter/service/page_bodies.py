@@ -1,97 +1,64 @@
-"""The body of a request -> a page, a fingerprint or the name of a claim, or a refusal.
-
-Knows nothing of HTTP but the two status codes of a refusal.
-"""
+"""The body of a request, a JSON object -> a page, a fingerprint or a claim, or a refusal."""
 
 import json
 from base64 import b64decode
 from typing import Any
 
-PAGE_FIELDS = {
-    "url": "URL of the page",
-    "html": "HTML of the page",
-    "html_base64": "HTML of the page, as bytes in Base64",
-    "text": "text of the page, instead of its HTML",
-    "content_type": "HTTP header Content-Type of the page",
-    "link": "HTTP header Link of the page",
-    "title": "headline of a text, or of HTML without a title",
-}
-"""Field -> its meaning; each is a string."""
-CLAIM_FIELDS = {"claim": "name of a claim"}
-FINGERPRINT_FIELDS = {"fingerprint": "fingerprint in hexadecimal, 0x..., instead of a page"}
+PAGE = ("url", "html", "html_base64", "text", "content_type", "link", "title")
+"""Fields of a page; each is a string. `html_base64`: bytes of HTML in Base64."""
+QUERY = (*PAGE, "fingerprint")
+"""Fields of a query; the fingerprint is in hexadecimal, 0x..."""
+CLAIM = ("claim",)
 _CONTENTS = ("html", "html_base64", "text")
 
 
 class RefusedError(Exception):
-    """A request is refused; the fields are the ones of Starlette's HTTPException."""
+    """A request is refused with a status code of HTTP, a reason and further headers."""
 
-    headers = None
-
-    def __init__(self, status_code: int, detail: str) -> None:
-        super().__init__(detail)
-        self.status_code = status_code
-        self.detail = detail
+    def __init__(self, status: int, reason: str, **headers: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-def page_in(body: bytes) -> dict[str, Any]:
-    """Return the arguments of `NearDuplicateFilter.see` of a page.
+def fields_in(body: bytes, known: tuple[str, ...]) -> dict[str, Any]:
+    """Return the arguments of a call: of `see`, of `find`, or the claim.
 
     Raises:
-        RefusedError: 400, the body is no JSON; 422, it is not a page.
+        RefusedError: 400, the body is no JSON; 422, the fields are wrong.
     """
-    fields = _strings_in(body, PAGE_FIELDS)
-    if not fields.get("url"):
-        raise RefusedError(422, "url is missing")
-    return _arguments(fields)
-
-
-def query_in(body: bytes) -> dict[str, Any]:
-    """Return the arguments of `NearDuplicateFilter.find`. Raises: as `page_in`."""
-    fields = _strings_in(body, PAGE_FIELDS | FINGERPRINT_FIELDS)
-    if "fingerprint" not in fields:
-        return _arguments(fields)
-    if any(name in fields for name in _CONTENTS):
-        raise RefusedError(422, "give a fingerprint or a page, not both")
+    given = _strings_in(body, known)
+    contents = [name for name in (*_CONTENTS, "fingerprint") if name in given]
+    if known is CLAIM:
+        _require(bool(given), "claim is missing")
+        return given
+    _require(len(contents) == 1, f"give one of {', '.join(_CONTENTS)}")
+    _require("url" in given or known is QUERY, "url is missing")
     try:
-        number = int(fields["fingerprint"], 16)
-    except ValueError:
-        number = -1
-    if not 0 <= number < 2**64:
-        raise RefusedError(422, "fingerprint is not a hexadecimal number of 64 bits")
-    return {"url": fields.get("url", ""), "fingerprint": number}
-
-
-def claim_in(body: bytes) -> str:
-    """Return the name of a claim. Raises: as `page_in`."""
-    claim = _strings_in(body, CLAIM_FIELDS).get("claim")
-    if not claim:
-        raise RefusedError(422, "claim is missing")
-    return claim
-
-
-def _arguments(fields: dict[str, str]) -> dict[str, Any]:
-    if sum(name in fields for name in _CONTENTS) != 1:
-        raise RefusedError(422, f"give one of {', '.join(_CONTENTS)}")
-    given: dict[str, Any] = dict(fields)
-    if "html_base64" in given:
-        try:
+        if "html_base64" in given:
             given["html"] = b64decode(given.pop("html_base64"), validate=True)
-        except ValueError:
-            raise RefusedError(422, "html_base64 is no Base64") from None
+        if "fingerprint" in given:
+            given["fingerprint"] = int(given["fingerprint"], 16)
+    except ValueError:
+        raise RefusedError(422, f"{contents[0]} cannot be decoded") from None
+    _require(0 <= given.get("fingerprint", 0) < 2**64, "fingerprint has more than 64 bits")
     return given
 
 
-def _strings_in(body: bytes, known: dict[str, str]) -> dict[str, str]:
-    """Return the fields of a JSON object; a field that is null is left out."""
+def _strings_in(body: bytes, known: tuple[str, ...]) -> dict[str, Any]:
     try:
         given = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, f"the body is no JSON: {error}") from None
     if not isinstance(given, dict):
         raise RefusedError(422, "the body is no JSON object")
+    given = {name: value for name, value in given.items() if value is not None}
     for name, value in given.items():
-        if name not in known:
-            raise RefusedError(422, f"unknown field {name[:100]!r}: there are {', '.join(known)}")
-        if not isinstance(value, str | None):
-            raise RefusedError(422, f"{name} is no string")
-    return {name: value for name, value in given.items() if value is not None}
+        _require(name in known, f"unknown field {name[:99]!r}: there are {', '.join(known)}")
+        _require(isinstance(value, str) and bool(value), f"{name} is no string, or empty")
+    return given
+
+
+def _require(is_right: bool, problem: str) -> None:
+    if not is_right:
+        raise RefusedError(422, problem)

@@ -7,8 +7,7 @@ this process. While more input is there, up to `_TOGETHER` verdicts are written 
 input waits, every verdict is written at once. If the process is killed, pages without a verdict
 may be in the index or not. Given again to a new process, they are new, or a "revisit".
 
-A thread reads the input, so that the end of the input that is there can be known. At most
-`_LINES` lines are in memory before they are read as pages.
+A thread reads the input ahead: so it is known whether more of it is there.
 """
 
 import json
@@ -34,15 +33,11 @@ _TOGETHER = 64
 
 
 class _Line(NamedTuple):
-    """A line of the input."""
+    """A line of the input, with its page or its error."""
 
     url: str
     reading: Future[PlacedPage] | None
     error: str = ""
-
-    @property
-    def is_ready(self) -> bool:
-        return self.reading is None or self.reading.done()
 
 
 def see_lines(pages: CrawlFilter, given: BinaryIO, taken: TextIO, names: FieldNames) -> int:
@@ -60,12 +55,10 @@ def see_lines(pages: CrawlFilter, given: BinaryIO, taken: TextIO, names: FieldNa
     out: list[str] = []
     errors, is_over = 0, False
     while ahead or not is_over:
-        is_waiting = lines.empty() and not (ahead and ahead[0].is_ready)
-        if out and (is_waiting or len(out) >= _TOGETHER):
+        is_ready = bool(ahead) and (ahead[0].reading is None or ahead[0].reading.done())
+        if out and ((lines.empty() and not is_ready) or len(out) >= _TOGETHER):
             _write(pages, taken, out)
-        if not ahead or not (
-            is_over or lines.empty() or ahead[0].is_ready or len(ahead) >= _PAGES_AHEAD
-        ):
+        if not (ahead and (is_over or is_ready or lines.empty() or len(ahead) >= _PAGES_AHEAD)):
             line = lines.get()
             if isinstance(line, Exception):
                 raise line

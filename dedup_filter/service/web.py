@@ -1,262 +1,245 @@
 """HTTP requests with pages -> JSON answers with verdicts: the application that `server` runs.
 
-    body, at most `MOST_BYTES`, in `_SECONDS` -> queue of `queue` pages -> reading thread, workers
-    -> index thread -> answer
+    body -> a place in the queue -> reading thread, workers -> index thread -> flush -> answer
+
+What an answer says outlives this process.
 
 A request takes no place in the queue until its body is there: a slow client holds up no other. If
-the queue is full, the answer is 503. `/commit` and `/release` are always taken: they make room.
+the queue is full, the answer is 503. /commit and /release are always taken: they make room.
 
-A body must have the type application/json: a page in a browser cannot send that to another host
-without permission, so no web site can write to an index by a browser on this machine.
+A body must have the type application/json: without permission, a site that is open in a browser
+cannot send that to another host, so none can write to an index on the machine of the browser.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from hmac import compare_digest
+from importlib.metadata import version
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.filter import PlacedPage
-from dedup_filter.service.claims import Claimed, Claims
-from dedup_filter.service.index_thread import IndexThread
-from dedup_filter.service.openapi import document
-from dedup_filter.service.page_bodies import RefusedError, claim_in, page_in, query_in
+from dedup_filter.service.claims import Claims
+from dedup_filter.service.page_bodies import CLAIM, PAGE, QUERY, RefusedError, fields_in
 
 logger = logging.getLogger(__name__)
 
-MOST_BYTES = 16 * 2**20
-"""Bytes of a body."""
-_SECONDS = 30.0
-"""Time in which a body must be there."""
-_RETRY = {"Retry-After": "1"}
-_PAUSES = (0.05, 0.1, 0.2, 0.5)
-"""Seconds between judgements of a page whose original is pending; the last is repeated."""
-_SWEEP = 0.5
-"""Seconds between searches for claims whose time is over."""
+MOST_BYTES = 16 * 2**20  # of a body
+_SECONDS = 30.0  # in which a body must be there
+_PAUSE = 0.2  # seconds between judgements of a page whose original is pending
+_SWEEP = 0.5  # seconds between searches for claims whose time is over
+_POST = {"see": PAGE, "claim": PAGE, "commit": CLAIM, "release": CLAIM, "find": QUERY}
+_GET = ("stats", "healthz")
+
+Result = TypeVar("Result")
+Answer = Callable[[Request], Awaitable[dict[str, Any]]]
 
 
 class Service:
-    """The answers to requests about one index; `close` ends its threads, the index stays open."""
+    """The answers to requests about an index; `close` ends the threads, the index stays open.
+
+    `lease`: seconds until a claim is released. `queue`: most pages under way.
+    """
 
     def __init__(self, pages: CrawlFilter, lease: float, queue: int) -> None:
         self._pages = pages
         self._claims = Claims(pages, lease)
-        self._index = IndexThread(pages.flush)
-        self._reader = ThreadPoolExecutor(1, "dedup_filter reader")
+        self._index, self._reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._queue = queue
         self._queued = 0
 
-    async def see(self, request: Request) -> Response:
+    async def see(self, request: Request) -> dict[str, Any]:
         """Judge a page and keep it; wait while its original is pending."""
-        body = await self._body(request)
-        with self._place():
-            page, begun, pauses = await self._read(body), monotonic(), iter(_PAUSES)
-            while monotonic() - begun < self._claims.lease + 2 * _SWEEP:
-                claimed = await self._index.ask(partial(self._claims.see, page))
-                if claimed.is_final:
-                    return JSONResponse(claimed.verdict.as_json())
-                await asyncio.sleep(next(pauses, _PAUSES[-1]))
-        raise HTTPException(503, "the page repeats a page that is still pending", _RETRY)
+        async with self._read(await _body(request)) as page:
+            end = monotonic() + self._claims.lease + 2 * _SWEEP
+            while monotonic() < end:
+                judge = partial(self._claims.judge, page, is_claim=False)
+                verdict, _, is_final = await self._ask(judge)
+                if is_final:
+                    return verdict.as_json()
+                await asyncio.sleep(_PAUSE)
+        raise RefusedError(503, "the page repeats a page that is still pending", Retry_After="1")
 
-    async def claim(self, request: Request) -> Response:
-        """Judge a page, and keep it pending under a claim."""
-        body = await self._body(request)
-        with self._place():
-            page = await self._read(body)
-            claimed = await self._index.ask(partial(self._claims.claim, page))
-        return _answer(claimed, self._claims.lease)
+    async def claim(self, request: Request) -> dict[str, Any]:
+        """Judge a page; keep it pending under a claim."""
+        async with self._read(await _body(request)) as page:
+            judge = partial(self._claims.judge, page, is_claim=True)
+            verdict, claim, is_final = await self._ask(judge)
+        return {**verdict.as_json(), "claim": claim, "is_final": is_final}
 
-    async def commit(self, request: Request) -> Response:
-        """Keep the page of a claim; 409 if the claim has ended otherwise."""
-        return await self._end(request, is_kept=True)
+    async def commit(self, request: Request, *, is_kept: bool = True) -> dict[str, Any]:
+        """Keep the page of a claim; 409: the claim has ended otherwise."""
+        claim = fields_in(await _body(request), CLAIM)["claim"]
+        fate = await self._ask(partial(self._claims.end, claim, is_kept=is_kept))
+        if is_kept and fate == "gone":
+            raise RefusedError(409, "the claim has ended, and its page was released")
+        return {"fate": fate}
 
-    async def release(self, request: Request) -> Response:
+    async def release(self, request: Request) -> dict[str, Any]:
         """Forget the page of a claim."""
-        return await self._end(request, is_kept=False)
+        return await self.commit(request, is_kept=False)
 
-    async def find(self, request: Request) -> Response:
-        """Return the kept pages that are similar to a page or a fingerprint."""
-        query = query_in(await self._body(request))
-        with self._place():
-            found = await self._index.ask(partial(self._pages.find, **query))
-        return JSONResponse({"near": [each._asdict() for each in found]})
+    async def find(self, request: Request) -> dict[str, Any]:
+        """Find the kept pages that are similar to a page or a fingerprint."""
+        query = fields_in(await _body(request), QUERY)
+        found = await self._ask(partial(self._pages.find, **query))
+        return {"near": [each._asdict() for each in found]}
 
-    async def stats(self, _: Request) -> Response:
-        """Return the figures of the index and of this process."""
-        values: dict[str, Any] = await self._index.ask(
+    async def stats(self, _: Request) -> dict[str, Any]:
+        """Return the figures of the index, and of this process since its start."""
+        return await self._ask(
             lambda: {
                 "pages": len(self._pages),
                 "bytes": self._pages.nbytes,
                 "outcomes": dict(self._claims.outcomes),
                 "claims": len(self._claims),
+                "queue": self._queued,
             }
         )
-        return JSONResponse({**values, "queue": self._queued})
 
-    async def health(self, _: Request) -> Response:
-        """Return 200 if the index takes calls."""
-        alive = self._index.is_alive
-        return JSONResponse({"alive": alive}, 200 if alive else 503)
+    async def healthz(self, _: Request) -> dict[str, Any]:
+        """Answer when the index takes calls; needs no token."""
+        return await self._ask(lambda: {"alive": True})
 
     async def expire(self) -> None:
         """Release claims whose time is over, for ever."""
         while True:
             await asyncio.sleep(_SWEEP)
             try:
-                await self._index.ask(self._claims.expire)
+                await self._ask(self._claims.expire)
             except DedupError as fault:
                 logger.warning("claims that are over are not released yet: %s", fault)
 
     def close(self) -> None:
-        """End the threads."""
-        self._reader.shutdown()
-        self._index.close()
+        """End the threads, the one that reads first."""
+        for each in (self._reader, self._index):
+            each.shutdown()
 
-    async def _end(self, request: Request, *, is_kept: bool) -> Response:
-        claim = claim_in(await self._body(request))
-        fate = await self._index.ask(partial(self._claims.end, claim, is_kept=is_kept))
-        if is_kept and fate == "gone":
-            raise HTTPException(409, "the claim has ended, and its page was released")
-        return JSONResponse({"fate": fate})
+    async def _ask(self, call: Callable[[], Result]) -> Result:
+        """Make a call of the index after all earlier calls, and write what it changed."""
 
-    async def _body(self, request: Request) -> bytes:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise HTTPException(415, "the type of the body is not application/json")
-        if int(request.headers.get("content-length", 0)) > MOST_BYTES:
-            raise HTTPException(413, f"the body is longer than {MOST_BYTES:,} bytes")
-        try:
-            return await asyncio.wait_for(_streamed(request), _SECONDS)
-        except asyncio.TimeoutError:
-            raise HTTPException(408, f"the body did not end in {_SECONDS:g} seconds") from None
+        def written() -> Result:
+            answer = call()
+            self._pages.flush()
+            return answer
 
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        """Take a place in the queue; HTTPException: there is none."""
+        return await asyncio.get_running_loop().run_in_executor(self._index, written)
+
+    @asynccontextmanager
+    async def _read(self, body: bytes) -> AsyncIterator[PlacedPage]:
+        """Read a page, which has a place in the queue until it is answered."""
         if self._queued >= self._queue:
-            raise HTTPException(503, "too many pages wait", _RETRY)
+            raise RefusedError(503, "too many pages wait", Retry_After="1")
         self._queued += 1
         try:
-            yield
+            loop, submitted = asyncio.get_running_loop(), partial(self._submitted, body)
+            yield await asyncio.wrap_future(await loop.run_in_executor(self._reader, submitted))
         finally:
             self._queued -= 1
 
-    async def _read(self, body: bytes) -> PlacedPage:
-        loop = asyncio.get_running_loop()
-        reading = await loop.run_in_executor(self._reader, self._submitted, body)
-        return await asyncio.wrap_future(reading)
-
     def _submitted(self, body: bytes) -> "Future[PlacedPage]":
-        return self._pages.submit(**page_in(body), may_help=True)
+        return self._pages.submit(**fields_in(body, PAGE), may_help=True)
 
 
-class _TokenRequired:
-    """Answers 401 to requests without the token; /healthz needs none."""
+def application(service: Service, token: str) -> Starlette:
+    """Return the application of a service.
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._wanted = f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self._app
-        if scope["type"] == "http" and scope["path"] != "/healthz":
-            given = Headers(scope=scope).get("authorization", "").encode()
-            if not compare_digest(given, self._wanted):
-                app = JSONResponse(
-                    {"error": "the token is missing or wrong"},
-                    401,
-                    {"WWW-Authenticate": "Bearer"},
-                )
-        await app(scope, receive, send)
-
-
-def application(
-    pages: CrawlFilter, *, lease: float, queue: int, token: str | None
-) -> tuple[Starlette, Service]:
-    """Return the application and its service, which is to be closed after the last request.
-
-    `lease`: seconds until a claim is released. `queue`: most pages that are under way. Without a
-    token, only requests to a name of this machine are answered.
+    Without a token, only requests to a name of this machine are answered.
     """
-    service = Service(pages, lease, queue)
 
     @asynccontextmanager
     async def sweeping(_: Starlette) -> AsyncIterator[None]:
         sweeper = asyncio.create_task(service.expire())
         yield
         sweeper.cancel()
-        with suppress(asyncio.CancelledError):
-            await sweeper
 
-    async def openapi(_: Request) -> Response:
-        return JSONResponse(document())
+    async def openapi(_: Request) -> dict[str, Any]:
+        return document()
 
     routes = [
-        *(
-            Route(f"/{name}", getattr(service, name), methods=["POST"])
-            for name in ("see", "claim", "commit", "release", "find")
-        ),
-        Route("/stats", service.stats),
-        Route("/healthz", service.health),
-        Route("/openapi.json", openapi),
+        Route(
+            f"/{name}",
+            _endpoint(getattr(service, name), "" if name == "healthz" else token),
+            methods=["POST" if name in _POST else "GET"],
+        )
+        for name in (*_POST, *_GET)
     ]
-    guard = (
-        Middleware(_TokenRequired, token=token)
-        if token
-        else Middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1"])
-    )
-    handlers: dict[Any, Any] = {
-        HTTPException: _refused,
-        RefusedError: _refused,
-        ClientDisconnect: _gone,
-        DedupError: _failed,
+    routes.append(Route("/openapi.json", _endpoint(openapi, token)))
+    local = Middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1"])
+    return Starlette(routes=routes, middleware=[] if token else [local], lifespan=sweeping)
+
+
+def document() -> dict[str, Any]:
+    """Return the description of the service in OpenAPI 3.1."""
+    paths: dict[str, Any] = {}
+    for name in (*_POST, *_GET):
+        summary = getattr(Service, name).__doc__
+        called: dict[str, Any] = {"summary": summary, "responses": {"200": {"description": "done"}}}
+        if name in _POST:
+            fields = {field: {"type": "string"} for field in _POST[name]}
+            body = {"application/json": {"schema": {"type": "object", "properties": fields}}}
+            called["requestBody"] = {"content": body}
+        paths[f"/{name}"] = {"post" if name in _POST else "get": called}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "dedup-filter", "version": version("dedup-filter")},
+        "paths": paths,
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{}, {"token": []}],
     }
-    made = Starlette(
-        routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=sweeping
-    )
-    return made, service
+
+
+def _endpoint(answer: Answer, token: str) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            _require_token(request, token)
+            return JSONResponse(await answer(request))
+        except RefusedError as error:
+            return JSONResponse({"error": str(error)}, error.status, error.headers)
+        except StoreAway as error:
+            return JSONResponse({"error": str(error)}, 503, {"Retry-After": "1"})
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
+
+    return endpoint
+
+
+def _require_token(request: Request, token: str) -> None:
+    given = request.headers.get("authorization", "")
+    if token and not compare_digest(given.encode(), f"Bearer {token}".encode()):
+        raise RefusedError(401, "the token is wrong or missing", WWW_Authenticate="Bearer")
+
+
+async def _body(request: Request) -> bytes:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusedError(415, "the type of the body is not application/json")
+    try:
+        return await asyncio.wait_for(_streamed(request), _SECONDS)
+    except asyncio.TimeoutError:
+        raise RefusedError(408, f"the body did not end in {_SECONDS:g} seconds") from None
 
 
 async def _streamed(request: Request) -> bytes:
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BYTES:
-            raise HTTPException(413, f"the body is longer than {MOST_BYTES:,} bytes")
+    body, size = bytearray(), int(request.headers.get("content-length", 0))
+    if size <= MOST_BYTES:
+        async for part in request.stream():
+            body += part
+            if (size := len(body)) > MOST_BYTES:
+                break
+    if size > MOST_BYTES:
+        raise RefusedError(413, f"the body is longer than {MOST_BYTES:,} bytes")
     return bytes(body)
-
-
-def _answer(claimed: Claimed, lease: float) -> Response:
-    fields = {"claim": claimed.claim, "seconds": lease if claimed.claim else None}
-    return JSONResponse({**claimed.verdict.as_json(), **fields, "is_final": claimed.is_final})
-
-
-async def _refused(_: Request, error: Any) -> Response:
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-
-
-async def _failed(_: Request, fault: Exception) -> Response:
-    if isinstance(fault, StoreAway):
-        return JSONResponse({"error": str(fault)}, 503, _RETRY)
-    logger.error("a request failed: %s", fault)
-    return JSONResponse({"error": str(fault)}, 500)
-
-
-async def _gone(_: Request, __: Exception) -> Response:
-    return Response(status_code=400)  # nobody reads it

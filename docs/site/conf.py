@@ -18,7 +18,7 @@ version = release = version_of("dedup-filter")
 MARGIN = {
     "index": {
         "Begin": ["quick-start", "how-it-works"],
-        "Use": ["tuning", "troubleshooting", "redis", "sql", "url-rules", "scaling"],
+        "Use": ["tuning", "troubleshooting", "any-crawler", "redis", "sql", "url-rules", "scaling"],
         "Look up": ["settings", "statistics", "command-line", "python", "formats"],
         "Inside": ["architecture", "benchmarks", "decisions/index"],
     },

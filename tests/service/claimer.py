@@ -34,7 +34,7 @@ def crawl(url, copy, out, last):
             time.sleep(0.1)
         if verdict["claim"] is not None:
             if number == last:
-                print("hangs", flush=True)
+                print("hangs", flush=True)  # noqa: T201 - for the test
                 time.sleep(1_000)
             print(number, file=out, flush=True)
             if post(f"{url}/commit", {"claim": verdict["claim"]})["fate"] == "kept":
