@@ -12,7 +12,6 @@ from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError
 
 _VARIABLE = "DEDUPFILTER_TOKEN"
-_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 
 @click.command("serve")
@@ -35,13 +34,13 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
     Exit codes: 0 ended by SIGTERM, 2 INDEX or HOST cannot be used, 130 ended by Ctrl-C.
     """  # noqa: D301 - click must see the character
     host, port, token = given["host"], given["port"], given["token"]
-    if not token and host not in _THIS_MACHINE:
+    if not token and host not in ("127.0.0.1", "localhost"):
         raise ConfigError(f"--host {host} can be reached by others: give a --token")
     settings = options | given_settings(workers=workers)
     try:
-        server = import_module("dedup_filter.service.server")
+        web = import_module("dedup_filter.service.web")
     except ModuleNotFoundError as error:
         raise DedupError(f"serve needs {error.name}: pip install 'dedup-filter[serve]'") from None
-    with server.bound(host, port) as taken, CrawlFilter.open(index, **settings) as pages:
+    with web.bound(host, port) as taken, CrawlFilter.open(index, **settings) as pages:
         say(f"http://{host}:{taken.getsockname()[1]}")
-        server.serve(pages, taken, given["lease"], given["queue"], token)
+        web.serve(pages, taken, given["lease"], given["queue"], token)

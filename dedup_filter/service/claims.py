@@ -20,10 +20,7 @@ _MOST_ENDED = 10_000
 
 
 class Claims:
-    """The claims on pages of an index; each is released after `lease` seconds.
-
-    Raises: by all methods, StoreError: the index cannot be read or written.
-    """
+    """Claims, each released after `lease` seconds; all methods may raise StoreError."""
 
     def __init__(self, pages: CrawlFilter, lease: float) -> None:
         self.lease = lease

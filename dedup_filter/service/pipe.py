@@ -5,9 +5,7 @@
 A verdict is written after the index has written its page: a page whose verdict is out outlives
 this process. While more input is there, up to `_TOGETHER` verdicts are written together; when the
 input waits, every verdict is written at once. If the process is killed, pages without a verdict
-may be in the index or not. Given again to a new process, they are new, or a "revisit".
-
-A thread reads the input ahead: so it is known whether more of it is there.
+may be in the index or not; given again, they never repeat themselves. A thread reads ahead.
 """
 
 import json
@@ -25,10 +23,7 @@ from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 LONGEST_LINE = 2 * MAX_PAGE_LENGTH
 """Bytes of a line: JSON of the longest page, with its escapes."""
-_LINES = 16
-_REST = 2**20
-_PAGES_AHEAD = 64
-"""Pages that workers read before they are judged."""
+_PAGES_AHEAD = 64  # that workers read before they are judged
 _TOGETHER = 64
 
 
@@ -43,13 +38,11 @@ class _Line(NamedTuple):
 def see_lines(pages: CrawlFilter, given: BinaryIO, taken: TextIO, names: FieldNames) -> int:
     """Judge and keep the page of each line; return the number of lines with an error.
 
-    `given` is closed at its end.
-
     Raises:
         StoreError: the index cannot be read or written. Verdicts that are out stay valid.
-        OSError: the input cannot be read, or the output cannot be written.
+        OSError: the input, which is closed at its end, or the output has failed.
     """
-    lines: Queue[bytes | str | Exception | None] = Queue(_LINES)
+    lines: Queue[bytes | str | Exception | None] = Queue(16)
     Thread(target=_take, args=(given, lines), daemon=True).start()
     ahead: deque[_Line] = deque()
     out: list[str] = []
@@ -90,8 +83,7 @@ def _submitted(pages: CrawlFilter, line: bytes | str, names: FieldNames) -> _Lin
         return _Line("", None, f"no URL in {names.url or 'a field such as url'} (--url-field)")
     if isinstance(page, str):
         wanted = ", ".join(filter(None, (names.html, *names.text)))
-        problem = {"no_field": "no page in", "wrong_type": "no string in"}.get(page, page)
-        return _Line(url, None, f"{problem} {wanted} (--html-field, --text-fields)")
+        return _Line(url, None, f"no page in {wanted} (--html-field, --text-fields): {page}")
     return _Line(url, pages.submit(url, may_help=True, **page._asdict()))
 
 
@@ -101,7 +93,7 @@ def _take(given: BinaryIO, lines: "Queue[bytes | str | Exception | None]") -> No
         with given:
             while line := given.readline(LONGEST_LINE + 1):
                 is_long = len(line) > LONGEST_LINE
-                while is_long and not line.endswith(b"\n") and (line := given.readline(_REST)):
+                while is_long and not line.endswith(b"\n") and (line := given.readline(2**20)):
                     pass
                 lines.put(f"is longer than {LONGEST_LINE:,} bytes" if is_long else line)
         lines.put(None)

@@ -1,8 +1,8 @@
-"""HTTP requests with pages -> JSON answers with verdicts: the application that `server` runs.
+"""HTTP requests with pages -> JSON answers with verdicts, until SIGTERM or Ctrl-C.
 
     body -> a place in the queue -> reading thread, workers -> index thread -> flush -> answer
 
-What an answer says outlives this process.
+What an answer says outlives this process. At the end, requests that have begun are finished.
 
 A request takes no place in the queue until its body is there: a slow client holds up no other. If
 the queue is full, the answer is 503. /commit and /release are always taken: they make room.
@@ -12,7 +12,10 @@ cannot send that to another host, so none can write to an index on the machine o
 """
 
 import asyncio
+import json
 import logging
+import signal
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -22,6 +25,7 @@ from importlib.metadata import version
 from time import monotonic
 from typing import Any, TypeVar
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -49,10 +53,7 @@ Answer = Callable[[Request], Awaitable[dict[str, Any]]]
 
 
 class Service:
-    """The answers to requests about an index; `close` ends the threads, the index stays open.
-
-    `lease`: seconds until a claim is released. `queue`: most pages under way.
-    """
+    """The answers about an index; claims last `lease` seconds, `queue` pages can be under way."""
 
     def __init__(self, pages: CrawlFilter, lease: float, queue: int) -> None:
         self._pages = pages
@@ -124,9 +125,9 @@ class Service:
                 logger.warning("claims that are over are not released yet: %s", fault)
 
     def close(self) -> None:
-        """End the threads, the one that reads first."""
-        for each in (self._reader, self._index):
-            each.shutdown()
+        """End the threads."""
+        self._reader.shutdown()
+        self._index.shutdown()
 
     async def _ask(self, call: Callable[[], Result]) -> Result:
         """Make a call of the index after all earlier calls, and write what it changed."""
@@ -155,10 +156,7 @@ class Service:
 
 
 def application(service: Service, token: str) -> Starlette:
-    """Return the application of a service.
-
-    Without a token, only requests to a name of this machine are answered.
-    """
+    """Return the application; without a token it answers only to a name of this machine."""
 
     @asynccontextmanager
     async def sweeping(_: Starlette) -> AsyncIterator[None]:
@@ -166,18 +164,12 @@ def application(service: Service, token: str) -> Starlette:
         yield
         sweeper.cancel()
 
-    async def openapi(_: Request) -> dict[str, Any]:
-        return document()
-
     routes = [
-        Route(
-            f"/{name}",
-            _endpoint(getattr(service, name), "" if name == "healthz" else token),
-            methods=["POST" if name in _POST else "GET"],
-        )
-        for name in (*_POST, *_GET)
+        Route(f"/{name}", _endpoint(getattr(service, name), token), methods=[method])
+        for method, names in (("POST", _POST), ("GET", _GET))
+        for name in names
     ]
-    routes.append(Route("/openapi.json", _endpoint(openapi, token)))
+    routes.append(Route("/openapi.json", lambda _: JSONResponse(document())))
     local = Middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1"])
     return Starlette(routes=routes, middleware=[] if token else [local], lifespan=sweeping)
 
@@ -198,7 +190,6 @@ def document() -> dict[str, Any]:
         "info": {"title": "dedup-filter", "version": version("dedup-filter")},
         "paths": paths,
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
-        "security": [{}, {"token": []}],
     }
 
 
@@ -206,7 +197,8 @@ def _endpoint(answer: Answer, token: str) -> Callable[[Request], Awaitable[Respo
     async def endpoint(request: Request) -> Response:
         try:
             _require_token(request, token)
-            return JSONResponse(await answer(request))
+            content = json.dumps(await answer(request))  # as a URL may have lone surrogates
+            return Response(content, media_type="application/json")
         except RefusedError as error:
             return JSONResponse({"error": str(error)}, error.status, error.headers)
         except StoreAway as error:
@@ -219,7 +211,8 @@ def _endpoint(answer: Answer, token: str) -> Callable[[Request], Awaitable[Respo
 
 def _require_token(request: Request, token: str) -> None:
     given = request.headers.get("authorization", "")
-    if token and not compare_digest(given.encode(), f"Bearer {token}".encode()):
+    is_right = compare_digest(given.encode(), f"Bearer {token}".encode())
+    if token and not is_right and request.url.path != "/healthz":
         raise RefusedError(401, "the token is wrong or missing", WWW_Authenticate="Bearer")
 
 
@@ -243,3 +236,26 @@ async def _streamed(request: Request) -> bytes:
     if size > MOST_BYTES:
         raise RefusedError(413, f"the body is longer than {MOST_BYTES:,} bytes")
     return bytes(body)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that takes connections; OSError: the host or port cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.create_server((host, port), family=family, backlog=2048)
+    # asyncio sets this only on sockets that name their protocol; each answer would take 40 ms more.
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
+
+
+def serve(pages: CrawlFilter, taken: socket.socket, lease: float, queue: int, token: str) -> None:
+    """Serve an index on a socket; KeyboardInterrupt: Ctrl-C ended it; "" is no token."""
+    service = Service(pages, lease, queue)
+    config = uvicorn.Config(
+        application(service, token), log_level="warning", timeout_graceful_shutdown=10
+    )
+    # uvicorn ends at the signal, and then raises it again for the handler that was there before.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        uvicorn.Server(config).run(sockets=[taken])
+    finally:
+        service.close()

@@ -48,6 +48,13 @@ def test_a_page_may_be_html_in_a_string_or_in_base64(serve):
     assert server.post("/see", latin)["original"] == "http://a.example/"
 
 
+def test_a_lone_surrogate_in_a_url_is_no_error(serve):
+    server = serve(index="memory:")
+    url = "http://a.example/\ud800"
+    assert server.post("/see", {**page(1), "url": url})["outcome"] == "new"
+    assert server.post("/see", page(1))["original"] == url
+
+
 def test_what_is_kept_is_found(serve):
     server = serve()
     verdict = server.post("/see", page(1))
