@@ -3,7 +3,7 @@
     python benchmarks/service.py [--json] [--pages COUNT] [--rounds N] [--workers N]
                                  [--clients N ...]
 
-The pages are made: 20 KB of HTML, of 40 hosts, each with a frame; a fifth repeat an earlier page.
+The pages are made: 11 KB of HTML, of 40 hosts, each with a frame; a fifth repeat an earlier page.
 Each case has a new index in a directory; only "redis" has a server, on loopback, and as many
 processes as clients, which read their own pages.
 
@@ -175,7 +175,7 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--pages", type=int, default=2_000)
+    parser.add_argument("--pages", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", nargs="+", default=["0", "1"])
     parser.add_argument("--clients", nargs="+", type=int, default=[1, 4])
