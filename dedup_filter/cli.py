@@ -22,7 +22,7 @@ _COMPLETE = "_DEDUP_FILTER_COMPLETE"
 """Variable by which a shell requests completions, by click's convention."""
 _INDEX = ("INDEX", "DIR")
 """Names of arguments that are an index, or an index in a directory."""
-_NAMES = "scan report explain compare find text tune rules index bits".split()
+_NAMES = "scan report explain compare find tune text see serve rules index bits".split()
 """The commands, which are modules of `commands`; first what most people do."""
 
 

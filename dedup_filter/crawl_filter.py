@@ -2,6 +2,7 @@
 
     submit   a page -> a worker reads it
     claim_read   a page that was read -> verdict, pending
+    see_read     a page that was read -> verdict, kept
 
 The public methods are those of `NearDuplicateFilter`. Methods here may change in any version.
 """
@@ -36,17 +37,24 @@ class CrawlFilter(NearDuplicateFilter):
         """
         return self._read(url, PageText(**page))
 
-    def submit(self, url: str, **page: "Unpack[PageArguments]") -> Future[PlacedPage]:
-        """Let a worker read a page, given as to `see`; `claim_read` judges it.
+    def submit(
+        self, url: str, *, may_help: bool = False, **page: "Unpack[PageArguments]"
+    ) -> Future[PlacedPage]:
+        """Let a worker read a page, given as to `see`; `claim_read` or `see_read` judges it.
 
-        The page is read at once if there are no workers (`FilterConfig.workers`), or if a tree or
-        an instance of a subclass of str or bytes is given.
+        The page is read at once if there are no workers (`FilterConfig.workers`), if a tree or an
+        instance of a subclass of str or bytes is given, or with `may_help`, if all workers are
+        busy. Calls come from one thread.
         """
-        return self._submit(*self._given(url, PageText(**page)))
+        return self._submit(*self._given(url, PageText(**page)), may_help=may_help)
 
     def claim_read(self, page: PlacedPage) -> Verdict:
         """Judge a page that was read, and keep it pending."""
         return self._claim(page, is_pending=True)
+
+    def see_read(self, page: PlacedPage) -> Verdict:
+        """Judge a page that was read, and keep it for good."""
+        return self._claim(page, is_pending=False)
 
     @property
     def has_workers(self) -> bool:

@@ -3,11 +3,11 @@
 import random
 
 
-def prose(seed, edits=0, words=150):
+def prose(seed: int, edits: int = 0, words: int = 150) -> str:
     """Make English sentences, different for each seed, alike for a few edits."""
     chance = random.Random(seed)
     letters = "abcdefghiklmnoprstuw"
-    text = []
+    text: list[str] = []
     while len(text) < words:
         noun = "".join(chance.choices(letters, k=7))
         verb = "".join(chance.choices(letters, k=6))

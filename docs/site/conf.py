@@ -18,7 +18,7 @@ version = release = version_of("dedup-filter")
 MARGIN = {
     "index": {
         "Begin": ["quick-start", "how-it-works"],
-        "Use": ["tuning", "troubleshooting", "url-rules", "scaling", "sql"],
+        "Use": ["tuning", "troubleshooting", "url-rules", "scaling", "any-crawler", "sql"],
         "Look up": ["settings", "statistics", "command-line", "python", "formats"],
         "Inside": ["architecture", "benchmarks", "decisions/index"],
     },

@@ -1,0 +1,41 @@
+"""`dedup-filter see`: pages of another program, line by line -> their verdicts."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from dedup_filter.commands import folders
+from dedup_filter.commands.options import field_options, filter_option, given_settings
+from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.service.pipe import see_lines
+from dedup_filter.text.page_fields import FieldNames
+
+workers_option = click.option(
+    "--workers", metavar="N", default="auto", help="Processes that read; default: cores less one."
+)
+
+
+@click.command("see")
+@click.argument("index", shell_complete=folders)
+@workers_option
+@filter_option
+@field_options
+def see_command(index: str, workers: str, options: dict[str, Any], fields: FieldNames) -> None:
+    """Judge and keep pages, one JSON object a line; write one verdict a line, in their order.
+
+    INDEX is a folder, the address of a shared index, or memory:. Each line of the input has a URL
+    and a page; each line of the output has the URL and the verdict, or "error". A verdict is
+    written at once when no further line is there, and after its page is written to INDEX.
+
+    \b
+    Exit codes: 0 done, 1 there were lines with an error, 2 the index cannot be used.
+    """  # noqa: D301 - click must see the character
+    settings = options | given_settings(workers=workers)
+    with CrawlFilter.open(index, **settings) as pages:
+        # The interpreter closes `sys.stdin` at its end, but cannot while a thread waits for it.
+        given = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+        errors = see_lines(pages, given, sys.stdout, fields)
+    if errors:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,46 @@
+"""`dedup-filter serve`: an index -> a server that any crawler can call."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from dedup_filter.commands import folders, say
+from dedup_filter.commands.options import filter_option, given_settings
+from dedup_filter.commands.see import workers_option
+from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.errors import ConfigError, DedupError
+
+_VARIABLE = "DEDUPFILTER_TOKEN"
+
+
+@click.command("serve")
+@click.argument("index", shell_complete=folders)
+@click.option("--host", default="127.0.0.1", help="Address to listen on; default: 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8077, help="Default: 8077.")
+@click.option("--token", default="", envvar=_VARIABLE, help=f"Secret of clients (or ${_VARIABLE}).")
+@click.option("--lease", type=click.FloatRange(0.1, 86_400), default=60, help="Seconds of a claim.")
+@click.option("--queue", type=click.IntRange(1), default=256, help="Most pages under way.")
+@workers_option
+@filter_option
+def serve_command(index: str, options: dict[str, Any], workers: str, **given: Any) -> None:
+    """Serve INDEX over HTTP, so that many crawlers in any language share it.
+
+    INDEX is a folder, the address of a shared index, or memory:. Pages and verdicts are JSON: POST
+    /see /claim /commit /release /find, GET /stats /healthz /openapi.json. A claim that is neither
+    committed nor released in its time is released. The first line of the output has the address.
+
+    \b
+    Exit codes: 0 ended by SIGTERM, 2 INDEX or HOST cannot be used, 130 ended by Ctrl-C.
+    """  # noqa: D301 - click must see the character
+    host, port, token = given["host"], given["port"], given["token"]
+    if not token and host not in ("127.0.0.1", "localhost"):
+        raise ConfigError(f"--host {host} can be reached by others: give a --token")
+    settings = options | given_settings(workers=workers)
+    try:
+        web = import_module("dedup_filter.service.web")
+    except ModuleNotFoundError as error:
+        raise DedupError(f"serve needs {error.name}: pip install 'dedup-filter[serve]'") from None
+    with web.bound(host, port) as taken, CrawlFilter.open(index, **settings) as pages:
+        say(f"http://{host}:{taken.getsockname()[1]}")
+        web.serve(pages, taken, given["lease"], given["queue"], token)

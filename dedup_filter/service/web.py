@@ -1,0 +1,261 @@
+"""HTTP requests with pages -> JSON answers with verdicts, until SIGTERM or Ctrl-C.
+
+    body -> a place in the queue -> reading thread, workers -> index thread -> flush -> answer
+
+What an answer says outlives this process. At the end, requests that have begun are finished.
+
+A request takes no place in the queue until its body is there: a slow client holds up no other. If
+the queue is full, the answer is 503. /commit and /release are always taken: they make room.
+
+A body must have the type application/json: without permission, a site that is open in a browser
+cannot send that to another host, so none can write to an index on the machine of the browser.
+"""
+
+import asyncio
+import json
+import logging
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
+from hmac import compare_digest
+from importlib.metadata import version
+from time import monotonic
+from typing import Any, TypeVar
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.errors import DedupError, StoreAway
+from dedup_filter.filter import PlacedPage
+from dedup_filter.service.claims import Claims
+from dedup_filter.service.page_bodies import CLAIM, PAGE, QUERY, RefusedError, fields_in
+
+logger = logging.getLogger(__name__)
+
+MOST_BYTES = 16 * 2**20  # of a body
+_SECONDS = 30.0  # in which a body must be there
+_PAUSE = 0.2  # seconds between judgements of a page whose original is pending
+_SWEEP = 0.5  # seconds between searches for claims whose time is over
+_POST = {"see": PAGE, "claim": PAGE, "commit": CLAIM, "release": CLAIM, "find": QUERY}
+_GET = ("stats", "healthz")
+
+Result = TypeVar("Result")
+Answer = Callable[[Request], Awaitable[dict[str, Any]]]
+
+
+class Service:
+    """The answers about an index; claims last `lease` seconds, `queue` pages can be under way."""
+
+    def __init__(self, pages: CrawlFilter, lease: float, queue: int) -> None:
+        self._pages = pages
+        self._claims = Claims(pages, lease)
+        self._index, self._reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
+        self._queue = queue
+        self._queued = 0
+
+    async def see(self, request: Request) -> dict[str, Any]:
+        """Judge a page and keep it; wait while its original is pending."""
+        async with self._read(await _body(request)) as page:
+            end = monotonic() + self._claims.lease + 2 * _SWEEP
+            while monotonic() < end:
+                judge = partial(self._claims.judge, page, is_claim=False)
+                verdict, _, is_final = await self._ask(judge)
+                if is_final:
+                    return verdict.as_json()
+                await asyncio.sleep(_PAUSE)
+        raise RefusedError(503, "the page repeats a page that is still pending", Retry_After="1")
+
+    async def claim(self, request: Request) -> dict[str, Any]:
+        """Judge a page; keep it pending under a claim."""
+        async with self._read(await _body(request)) as page:
+            judge = partial(self._claims.judge, page, is_claim=True)
+            verdict, claim, is_final = await self._ask(judge)
+        return {**verdict.as_json(), "claim": claim, "is_final": is_final}
+
+    async def commit(self, request: Request, *, is_kept: bool = True) -> dict[str, Any]:
+        """Keep the page of a claim; 409: the claim has ended otherwise."""
+        claim = fields_in(await _body(request), CLAIM)["claim"]
+        fate = await self._ask(partial(self._claims.end, claim, is_kept=is_kept))
+        if is_kept and fate == "gone":
+            raise RefusedError(409, "the claim has ended, and its page was released")
+        return {"fate": fate}
+
+    async def release(self, request: Request) -> dict[str, Any]:
+        """Forget the page of a claim."""
+        return await self.commit(request, is_kept=False)
+
+    async def find(self, request: Request) -> dict[str, Any]:
+        """Find the kept pages that are similar to a page or a fingerprint."""
+        query = fields_in(await _body(request), QUERY)
+        found = await self._ask(partial(self._pages.find, **query))
+        return {"near": [each._asdict() for each in found]}
+
+    async def stats(self, _: Request) -> dict[str, Any]:
+        """Return the figures of the index, and of this process since its start."""
+        return await self._ask(
+            lambda: {
+                "pages": len(self._pages),
+                "bytes": self._pages.nbytes,
+                "outcomes": dict(self._claims.outcomes),
+                "claims": len(self._claims),
+                "queue": self._queued,
+            }
+        )
+
+    async def healthz(self, _: Request) -> dict[str, Any]:
+        """Answer when the index takes calls; needs no token."""
+        return await self._ask(lambda: {"alive": True})
+
+    async def expire(self) -> None:
+        """Release claims whose time is over, for ever."""
+        while True:
+            await asyncio.sleep(_SWEEP)
+            try:
+                await self._ask(self._claims.expire)
+            except DedupError as fault:
+                logger.warning("claims that are over are not released yet: %s", fault)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._reader.shutdown()
+        self._index.shutdown()
+
+    async def _ask(self, call: Callable[[], Result]) -> Result:
+        """Make a call of the index after all earlier calls, and write what it changed."""
+
+        def written() -> Result:
+            answer = call()
+            self._pages.flush()
+            return answer
+
+        return await asyncio.get_running_loop().run_in_executor(self._index, written)
+
+    @asynccontextmanager
+    async def _read(self, body: bytes) -> AsyncIterator[PlacedPage]:
+        """Read a page, which has a place in the queue until it is answered."""
+        if self._queued >= self._queue:
+            raise RefusedError(503, "too many pages wait", Retry_After="1")
+        self._queued += 1
+        try:
+            loop, submitted = asyncio.get_running_loop(), partial(self._submitted, body)
+            yield await asyncio.wrap_future(await loop.run_in_executor(self._reader, submitted))
+        finally:
+            self._queued -= 1
+
+    def _submitted(self, body: bytes) -> "Future[PlacedPage]":
+        return self._pages.submit(**fields_in(body, PAGE), may_help=True)
+
+
+def application(service: Service, token: str) -> Starlette:
+    """Return the application; without a token it answers only to a name of this machine."""
+
+    @asynccontextmanager
+    async def sweeping(_: Starlette) -> AsyncIterator[None]:
+        sweeper = asyncio.create_task(service.expire())
+        yield
+        sweeper.cancel()
+
+    routes = [
+        Route(f"/{name}", _endpoint(getattr(service, name), token), methods=[method])
+        for method, names in (("POST", _POST), ("GET", _GET))
+        for name in names
+    ]
+    routes.append(Route("/openapi.json", lambda _: JSONResponse(document())))
+    local = Middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1"])
+    return Starlette(routes=routes, middleware=[] if token else [local], lifespan=sweeping)
+
+
+def document() -> dict[str, Any]:
+    """Return the description of the service in OpenAPI 3.1."""
+    paths: dict[str, Any] = {}
+    for name in (*_POST, *_GET):
+        summary = getattr(Service, name).__doc__
+        called: dict[str, Any] = {"summary": summary, "responses": {"200": {"description": "done"}}}
+        if name in _POST:
+            fields = {field: {"type": "string"} for field in _POST[name]}
+            body = {"application/json": {"schema": {"type": "object", "properties": fields}}}
+            called["requestBody"] = {"content": body}
+        paths[f"/{name}"] = {"post" if name in _POST else "get": called}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "dedup-filter", "version": version("dedup-filter")},
+        "paths": paths,
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+def _endpoint(answer: Answer, token: str) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            _require_token(request, token)
+            content = json.dumps(await answer(request))  # as a URL may have lone surrogates
+            return Response(content, media_type="application/json")
+        except RefusedError as error:
+            return JSONResponse({"error": str(error)}, error.status, error.headers)
+        except StoreAway as error:
+            return JSONResponse({"error": str(error)}, 503, {"Retry-After": "1"})
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
+
+    return endpoint
+
+
+def _require_token(request: Request, token: str) -> None:
+    given = request.headers.get("authorization", "")
+    is_right = compare_digest(given.encode(), f"Bearer {token}".encode())
+    if token and not is_right and request.url.path != "/healthz":
+        raise RefusedError(401, "the token is wrong or missing", WWW_Authenticate="Bearer")
+
+
+async def _body(request: Request) -> bytes:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusedError(415, "the type of the body is not application/json")
+    try:
+        return await asyncio.wait_for(_streamed(request), _SECONDS)
+    except asyncio.TimeoutError:
+        raise RefusedError(408, f"the body did not end in {_SECONDS:g} seconds") from None
+
+
+async def _streamed(request: Request) -> bytes:
+    body, size = bytearray(), int(request.headers.get("content-length", 0))
+    if size <= MOST_BYTES:
+        async for part in request.stream():
+            body += part
+            if (size := len(body)) > MOST_BYTES:
+                break
+    if size > MOST_BYTES:
+        raise RefusedError(413, f"the body is longer than {MOST_BYTES:,} bytes")
+    return bytes(body)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that takes connections; OSError: the host or port cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.create_server((host, port), family=family, backlog=2048)
+    # asyncio sets this only on sockets that name their protocol; each answer would take 40 ms more.
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
+
+
+def serve(pages: CrawlFilter, taken: socket.socket, lease: float, queue: int, token: str) -> None:
+    """Serve an index on a socket; KeyboardInterrupt: Ctrl-C ended it; "" is no token."""
+    service = Service(pages, lease, queue)
+    config = uvicorn.Config(
+        application(service, token), log_level="warning", timeout_graceful_shutdown=10
+    )
+    # uvicorn ends at the signal, and then raises it again for the handler that was there before.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        uvicorn.Server(config).run(sockets=[taken])
+    finally:
+        service.close()

@@ -1,0 +1,119 @@
+"""`dedup-filter see`: a line in, a line out, whatever the lines are and whenever they come."""
+
+import json
+import subprocess
+
+import pytest
+from command_line import COMMAND, refused, run_process, start
+from redis_servers import RedisServer
+from served_index import page
+
+from dedup_filter import NearDuplicateFilter
+
+
+def see(index, lines, *options):
+    """Return the exit code and the answers to lines."""
+    code, out, err = run_process("see", str(index), *options, text="".join(lines))
+    assert err == ""
+    return code, [json.loads(line) for line in out.splitlines()]
+
+
+def line(content):
+    return json.dumps(content) + "\n"
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_verdicts_are_the_ones_of_the_library_in_the_same_order(tmp_path, workers):
+    pages = [page(number % 30, copy=number // 30) for number in range(150)]
+    with NearDuplicateFilter.open(tmp_path / "other") as library:
+        expected = [
+            {"url": each["url"], **verdict.as_json()}
+            for each, verdict in zip(pages, library.see_many(pages), strict=True)
+        ]
+    assert see(tmp_path / "index", map(line, pages), "--workers", workers) == (0, expected)
+
+
+def test_a_bad_line_is_answered_in_its_place_and_the_others_are_judged(tmp_path):
+    bad = ["nope\n", "[1]\n", '{"url": 1, "text": "a"}\n', '{"url": "http://a/", "html": 1}\n']
+    bad += ['{"url": "http://a/"}\n', '{"url": "http://a/", "text": "a\n', "[" * 100_000 + "\n"]
+    bad += [line({"url": "http://a/", "text": "a" * 100_000_000})]
+    lines = ["\n", line(page(1)), *bad, line(page(1, copy=1)).rstrip()]
+    code, answers = see(tmp_path / "index", lines, "--workers", "0")
+    assert code == 1
+    assert [each.get("outcome", "error") for each in answers] == [
+        "new",
+        *["error"] * len(bad),
+        "exact",
+    ]
+    assert all(each["error"] for each in answers[1:-1])
+    assert answers[4]["url"] == "http://a/"
+
+
+def test_a_lone_surrogate_is_no_error(tmp_path):
+    lines = ['{"url": "http://a/\\ud800", "html": "<p>\\udfff ' + page(1)["text"] + '"}\n']
+    code, (answer,) = see(tmp_path / "index", lines)
+    assert (code, answer["outcome"]) == (0, "new")
+
+
+def test_fields_and_options_are_named(tmp_path):
+    nested = [
+        line({"meta": {"at": each["url"]}, "data": {"body": each["text"]}})
+        for each in (page(1), page(1, copy=1))
+    ]
+    fields = ["--url-field", "meta.at", "--text-fields", "data.body", "--set", "scope=host"]
+    code, answers = see("memory:", nested, *fields)
+    assert (code, [each["outcome"] for each in answers]) == (0, ["new", "new"])
+    assert "max_distance" in refused("see", str(tmp_path / "index"), "--set", "max_distance=99")
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_verdict_comes_at_once_if_no_line_waits(workers):
+    process = start("see", "memory:", "--workers", workers)
+    for number in range(3):
+        process.stdin.write(line(page(number)).encode())
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["url"] == page(number)["url"]
+    process.communicate()
+    assert process.returncode == 0
+
+
+def test_pages_with_a_verdict_outlive_a_kill_and_the_others_can_be_given_again(tmp_path):
+    pages = [page(number) for number in range(200)]
+    with subprocess.Popen(
+        [*COMMAND, "see", str(tmp_path / "index")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdin.write("".join(map(line, pages)).encode())
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(70)]
+        process.kill()
+    assert {each["outcome"] for each in answers} == {"new"}
+    copies = [line(page(number, copy=1)) for number in range(70)]
+    code, repeated = see(tmp_path / "index", copies)
+    assert (code, {each["outcome"] for each in repeated}) == (0, {"exact"})
+    code, again = see(tmp_path / "index", map(line, pages[70:]))
+    assert {each["outcome"] for each in again} <= {"new", "revisit"}
+
+
+def test_ctrl_c_and_a_reader_that_goes_end_it():
+    process = start("see", "memory:", "--workers", "0")
+    process.stdin.write(line(page(1)).encode())
+    process.stdin.flush()
+    process.stdout.readline()
+    process.send_signal(2)
+    assert (process.wait(60), process.stderr.read()) == (130, b"")
+    process.communicate()
+    process = start("see", "memory:", "--workers", "0")
+    process.stdout.close()
+    process.stdin.write(line(page(1)).encode())
+    process.stdin.flush()
+    assert process.wait(60) == 141
+    process.stdin.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_processes_share_an_index_on_a_server():
+    with RedisServer() as server:
+        assert see(server.url, [line(page(1))])[1][0]["outcome"] == "new"
+        code, (answer,) = see(server.url, [line(page(1, copy=1))])
+        assert (code, answer["original"]) == (0, page(1)["url"])
