@@ -184,7 +184,8 @@ def _clusters(
             repeats = (each for each in recorded.repeats() if each[2] <= most)
             for cluster in page_clusters(repeats):
                 urls = _urls(recorded, cluster.pages)
-                write([urls[page] for page in cluster.pages], cluster.spread)
+                # Each crawl that met a page may have recorded it.
+                write([*dict.fromkeys(urls[page] for page in cluster.pages)], cluster.spread)
         return
     k = FilterConfig.max_distance if max_distance is None else max_distance
     values = all_in(fingerprints)

@@ -41,6 +41,10 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
         web = import_module("dedup_filter.service.web")
     except ModuleNotFoundError as error:
         raise DedupError(f"serve needs {error.name}: pip install 'dedup-filter[serve]'") from None
-    with web.bound(host, port) as taken, CrawlFilter.open(index, **settings) as pages:
+    try:
+        bound = web.bound(host, port)
+    except OSError as error:
+        raise DedupError(f"--host {host} --port {port}: {error}") from None
+    with bound as taken, CrawlFilter.open(index, **settings) as pages:
         say(f"http://{host}:{taken.getsockname()[1]}")
         web.serve(pages, taken, given["lease"], given["queue"], token)

@@ -88,7 +88,7 @@ def tune_command(
     settings = _settings(max_distance, min_similarity, options)
     if folder_of(directory) is None:
         raise ConfigError(
-            f"{directory!r} is not a directory: other indexes record no dropped pages"
+            f"{directory!r} is not a directory: other indexes do not keep the text of pages"
         )
     hosts = [each.strip() for each in given["hosts"].split(",") if each.strip()]
     examples = given["examples"]

@@ -153,7 +153,7 @@ class CrawlStats:
         if self.get("errors"):
             parts.append(counted(self.get("errors"), "fault"))
         if "all/pages" in figures:
-            everywhere = _pages(lambda name: figures[f"all/{name}"])
+            everywhere = _pages(lambda name: figures.get(f"all/{name}", 0))
             parts.append(f"all crawlers since the index was made, {everywhere}")
         return "; ".join(parts)
 
@@ -194,11 +194,12 @@ def figures_of(pages: CrawlFilter) -> Mapping[str, int]:
 def _pages(count: Callable[[str], float], failed: float = 0) -> str:
     """Write pages by outcome; `failed` of them are unjudged because of a fault."""
     again = f"{counted(count('revisits'), 'revisit')}, " if count("revisits") else ""
+    thin = f"{count('same_template'):,.0f} of one template, " if count("same_template") else ""
     why = f" ({failed:,.0f} after a fault)" if failed else ""
     return (
         f"{counted(count('pages'), 'page')}: {count('new'):,.0f} new, "
         f"{count('near'):,.0f} near, {count('exact'):,.0f} exact, "
-        f"{again}{count('unjudged'):,.0f} unjudged{why}"
+        f"{again}{thin}{count('unjudged'):,.0f} unjudged{why}"
     )
 
 

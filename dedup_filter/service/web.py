@@ -23,10 +23,12 @@ from functools import partial
 from hmac import compare_digest
 from importlib.metadata import version
 from time import monotonic
+from types import FrameType
 from typing import Any, TypeVar
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
@@ -61,16 +63,20 @@ class Service:
         self._index, self._reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._queue = queue
         self._queued = 0
+        self.is_ending = False
+        """Whether a signal has ended the service: nothing waits for a pending page any more."""
 
     async def see(self, request: Request) -> dict[str, Any]:
         """Judge a page and keep it; wait while its original is pending."""
         async with self._read(await _body(request)) as page:
             end = monotonic() + self._claims.lease + 2 * _SWEEP
-            while monotonic() < end:
-                judge = partial(self._claims.judge, page, is_claim=False)
+            judge = partial(self._claims.judge, page, is_claim=False)
+            while True:
                 verdict, _, is_final = await self._ask(judge)
                 if is_final:
                     return verdict.as_json()
+                if self.is_ending or monotonic() > end:
+                    break
                 await asyncio.sleep(_PAUSE)
         raise RefusedError(503, "the page repeats a page that is still pending", Retry_After="1")
 
@@ -86,7 +92,7 @@ class Service:
         claim = fields_in(await _body(request), CLAIM)["claim"]
         fate = await self._ask(partial(self._claims.end, claim, is_kept=is_kept))
         if is_kept and fate == "gone":
-            raise RefusedError(409, "the claim has ended, and its page was released")
+            raise RefusedError(409, "there is no such claim, or its page was released")
         return {"fate": fate}
 
     async def release(self, request: Request) -> dict[str, Any]:
@@ -171,7 +177,18 @@ def application(service: Service, token: str) -> Starlette:
     ]
     routes.append(Route("/openapi.json", lambda _: JSONResponse(document())))
     local = Middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1"])
-    return Starlette(routes=routes, middleware=[] if token else [local], lifespan=sweeping)
+    return Starlette(
+        routes=routes,
+        middleware=[] if token else [local],
+        exception_handlers={HTTPException: _as_json},
+        lifespan=sweeping,
+    )
+
+
+async def _as_json(_: Request, error: Exception) -> Response:
+    """Answer an unknown path or method."""
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
 def document() -> dict[str, Any]:
@@ -247,6 +264,19 @@ def bound(host: str, port: int) -> socket.socket:
     return made
 
 
+class _Server(uvicorn.Server):
+    """A server whose service knows that it ends."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop at a signal."""
+        self._service.is_ending = True
+        super().handle_exit(sig, frame)
+
+
 def serve(pages: CrawlFilter, taken: socket.socket, lease: float, queue: int, token: str) -> None:
     """Serve an index on a socket; KeyboardInterrupt: Ctrl-C ended it; "" is no token."""
     service = Service(pages, lease, queue)
@@ -256,6 +286,6 @@ def serve(pages: CrawlFilter, taken: socket.socket, lease: float, queue: int, to
     # uvicorn ends at the signal, and then raises it again for the handler that was there before.
     signal.signal(signal.SIGTERM, lambda *_: None)
     try:
-        uvicorn.Server(config).run(sockets=[taken])
+        _Server(config, service).run(sockets=[taken])
     finally:
         service.close()

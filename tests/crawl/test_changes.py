@@ -54,6 +54,7 @@ def test_pages_with_nothing_of_their_own_are_dropped_beyond_a_limit(
     assert done.stats["dedup/same_template"] == done.stats["dedup/items_dropped"] == 3
     assert done.stats["dedup/bytes_dropped"] > 0
     assert done.stats["item_dropped_reasons_count/SameTemplate"] == 3
+    assert "8 pages: 5 new, 0 near, 0 exact, 3 of one template, 0 unjudged" in done.log
     line = f"Dropped (same template): {site.url}/item-7 has few words beside the frame of its host"
     assert line in done.log
     [_, _, last] = map(json.loads, (project.folder / "dropped.jsonl").read_text().splitlines())

@@ -206,13 +206,17 @@ def test_a_body_whose_length_is_not_given_is_refused_as_soon_as_it_is_too_long(s
         (422, "/commit", {"claim": 1}),
         (409, "/commit", {"claim": "none"}),
         (200, "/release", {"claim": "none"}),
+        (404, "/nothing", {}),
+        (405, "/stats", {}),
         (422, "/find", {}),
         (422, "/find", {"fingerprint": "0x" + "1" * 17}),
         (422, "/find", {"fingerprint": "0x1", "text": "a"}),
     ],
 )
 def test_other_requests_that_are_refused(serve, status, path, content):
-    assert serve(index="memory:").answer(path, content)[0] == status
+    found, answer = serve(index="memory:").answer(path, content)[:2]
+    assert found == status
+    assert status == 200 or answer["error"]
 
 
 def test_only_a_program_that_means_it_can_post(serve):
@@ -255,7 +259,7 @@ def test_a_missing_package_is_named(monkeypatch, tmp_path):
 def test_a_port_that_is_taken_is_named(serve, tmp_path):
     server = serve()
     code, out, err = run("serve", str(tmp_path / "other"), "--port", str(server.port))
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "in use" in err
 
 
@@ -281,6 +285,18 @@ def test_a_server_finishes_its_requests_and_goes_on_with_its_index(serve, by, co
     assert second.post("/see", page(3, copy=1))["original"] == page(3)["url"]
     assert second.answer("/commit", {"claim": claim})[0] == 409
     assert second.post("/see", page(2, copy=1))["outcome"] == "new"
+
+
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_page_that_waits_for_a_claim_is_to_come_again_if_the_server_ends(serve, by, code):
+    server = serve()
+    server.post("/claim", page(1))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(server.answer, "/see", page(1, copy=1))
+        wait_until(lambda: server.stats()["queue"] == 1, "a page that waits")
+        server.process.send_signal(by)
+        assert waiting.result()[0] == 503
+    assert server.end(by=0) == (code, "")
 
 
 def test_what_was_answered_outlives_a_kill(serve):
