@@ -21,6 +21,7 @@ Cost: linear in the URLs, 40 us and 1 KB of memory a URL.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from dedup_filter.estimate import wilson
@@ -124,7 +125,8 @@ def mine(
         evidence = forms.evidence(rule)
         if evidence is not None:
             forms.apply(evidence)
-            proven.append(Proven(rule, evidence if evidence.support else earlier))
+            # A crawl that saves requests sees little of what they would have shown.
+            proven.append(Proven(rule, max(earlier, evidence, key=attrgetter("support"))))
     wrong = set(refuted)
     while rules := forms.proposals(wrong):
         for rule in rules:
