@@ -4,7 +4,7 @@
     claim_read   a page that was read -> verdict, pending
     see_read     a page that was read -> verdict, kept
 
-The public methods are those of `NearDuplicateFilter`. Methods here may change in any version.
+Only the methods of `NearDuplicateFilter` are public; methods here may change in any version.
 """
 
 from collections.abc import Callable, Mapping

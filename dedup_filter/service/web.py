@@ -180,15 +180,22 @@ def application(service: Service, token: str) -> Starlette:
     return Starlette(
         routes=routes,
         middleware=[] if token else [local],
-        exception_handlers={HTTPException: _as_json},
+        exception_handlers=dict.fromkeys(
+            (HTTPException, RefusedError, StoreAway, ClientDisconnect), _refused
+        ),
         lifespan=sweeping,
     )
 
 
-async def _as_json(_: Request, error: Exception) -> Response:
-    """Answer an unknown path or method."""
-    assert isinstance(error, HTTPException)
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+async def _refused(_: Request, error: Exception) -> Response:
+    """Answer a request that is refused."""
+    if isinstance(error, RefusedError):
+        return JSONResponse({"error": str(error)}, error.status, error.headers)
+    if isinstance(error, StoreAway):
+        return JSONResponse({"error": str(error)}, 503, {"Retry-After": "1"})
+    if isinstance(error, HTTPException):  # an unknown path or method
+        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    return Response(status_code=400)  # the client is gone: nobody reads it
 
 
 def document() -> dict[str, Any]:
@@ -212,16 +219,9 @@ def document() -> dict[str, Any]:
 
 def _endpoint(answer: Answer, token: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        try:
-            _require_token(request, token)
-            content = json.dumps(await answer(request))  # as a URL may have lone surrogates
-            return Response(content, media_type="application/json")
-        except RefusedError as error:
-            return JSONResponse({"error": str(error)}, error.status, error.headers)
-        except StoreAway as error:
-            return JSONResponse({"error": str(error)}, 503, {"Retry-After": "1"})
-        except ClientDisconnect:
-            return Response(status_code=400)  # nobody reads it
+        _require_token(request, token)
+        content = json.dumps(await answer(request))  # as a URL may have lone surrogates
+        return Response(content, media_type="application/json")
 
     return endpoint
 

@@ -257,7 +257,7 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
 
 
 def _lines(raw: str, kind: Kind, most: int) -> list[str]:
-    """Cut a text with link marks at its first line ends, but for those of wrapped prose."""
+    """Cut a text with link marks at its first `most` line ends, except within wrapped prose."""
     if kind in _OF_ONE_LINE:
         return [raw]
     lines = (with_line_ends(raw) if kind == "code" else raw).split(LINE_END, most)
