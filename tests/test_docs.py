@@ -299,8 +299,8 @@ def test_all_members_are_documented_and_no_others(kind, tables, left_out):
 
 
 def test_all_errors_are_documented_and_no_others():
-    kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
-    assert described("error") == kinds
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    assert described("error") == {k.__name__ for k in kinds if issubclass(k, errors.DedupError)}
 
 
 def test_all_columns_of_an_exported_table_are_documented_and_no_others():

@@ -9,7 +9,7 @@ from dedup_filter.commands import folders, say
 from dedup_filter.commands.options import filter_option, given_settings
 from dedup_filter.commands.see import workers_option
 from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.errors import ConfigError, DedupError, needs_extra
 
 _VARIABLE = "DEDUPFILTER_TOKEN"
 
@@ -37,10 +37,8 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
     if not token and host not in ("127.0.0.1", "localhost"):
         raise ConfigError(f"--host {host} can be reached by others: give a --token")
     settings = options | given_settings(workers=workers)
-    try:
+    with needs_extra("serve", "serve"):
         web = import_module("dedup_filter.service.web")
-    except ModuleNotFoundError as error:
-        raise DedupError(f"serve needs {error.name}: pip install 'dedup-filter[serve]'") from None
     try:
         bound = web.bound(host, port)
     except OSError as error:

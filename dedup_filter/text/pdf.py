@@ -18,15 +18,12 @@ Cost: 0.1 to 1 ms a page. Needs the extra "pdf".
 import re
 from collections import Counter
 from collections.abc import Iterator
-from importlib.util import find_spec
 from threading import Lock
 
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.thresholds import HALF
 
 PDF_START = b"%PDF-"
-CAN_READ_PDF = find_spec("pypdfium2") is not None
-"""Whether the package that reads PDF is installed."""
 MOST_BYTES, MOST_PAGES, MOST_TEXT = 16 * 2**20, 1_000, 2 * 2**20
 """Bytes, pages, and characters of a PDF that is read."""
 _MARGIN = 2

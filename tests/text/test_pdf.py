@@ -1,6 +1,7 @@
 """A PDF is judged by its text; one that cannot be read has a reason, and is kept."""
 
 import random
+import sys
 from threading import Thread
 
 import pytest
@@ -122,6 +123,6 @@ def test_a_pdf_that_takes_a_worker_too_long_is_too_slow(book, monkeypatch):
 
 
 def test_the_option_needs_the_package(monkeypatch):
-    monkeypatch.setattr("dedup_filter.config.CAN_READ_PDF", False)
-    with pytest.raises(ConfigError, match=r"dedup-filter\[pdf\]"):
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    with pytest.raises(ConfigError, match="with its extra 'pdf'"):
         FilterConfig(read_pdf=True)
