@@ -40,6 +40,8 @@ from dedup_filter.text.selectors import Effect, Selectors, select, selected_copy
 
 MAX_PAGE_LENGTH = 16 * 2**20
 """Bytes or characters of a page. A longer page is a dump of data, and takes seconds to parse."""
+_START = 4096
+"""Bytes or characters that show whether a page is binary."""
 MAX_TEXT_LENGTH = 2 * 2**20
 """Characters of text: jieba cuts a million in two seconds."""
 MAX_TAGS = 200_000
@@ -278,9 +280,11 @@ def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unju
     """Return the markup of a page, in UTF-8, or the reason not to parse it."""
     if len(html) > MAX_PAGE_LENGTH:
         return Unjudged("too_large")
+    # Also of a string: crawlers decode whatever they fetch.
+    start = html[:_START]
+    if looks_binary(start if isinstance(start, bytes) else start.encode("utf-8", "surrogatepass")):
+        return Unjudged("binary")
     if isinstance(html, bytes):
-        if looks_binary(html):
-            return Unjudged("binary")
         html = as_utf8(html, content_type)
     if len(html) > MAX_TAGS:
         tags = html.count("<") if isinstance(html, str) else html.count(b"<")
