@@ -40,11 +40,9 @@ DOCUMENTS = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTI
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
 README = TEXTS["README.md"]
 COMMANDS_PAGE = TEXTS["docs/command-line.md"]
-EXTRAS = re.findall(
-    r"^(\w+) = \[",
-    (ROOT / "pyproject.toml").read_text("utf-8").partition("[project.optional-dependencies]")[2],
-    re.MULTILINE,
-)
+PROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
+_EXTRAS = PROJECT.partition("[project.optional-dependencies]")[2].partition("[tool.")[0]
+EXTRAS = re.findall(r"^(\w+) = \[", _EXTRAS, re.MULTILINE)
 
 
 def table(name, first_cell):
@@ -255,6 +253,11 @@ def test_extras_that_are_installed_are_there():
     assert "fast" in EXTRAS
     named = re.findall(r"(?:dedup-filter|\.)\[([\w,]+)\]", "".join(TEXTS.values()))
     assert {extra for each in named for extra in each.split(",")} <= {*EXTRAS}
+
+
+def test_all_has_every_extra_for_users_but_spark():
+    (named,) = re.findall(r'^all = \["dedup-filter\[([\w,]+)\]"\]', PROJECT, re.MULTILINE)
+    assert {*named.split(",")} == {*EXTRAS} - {"all", "bench", "docs", "spark", "test"}
 
 
 @pytest.mark.parametrize(
