@@ -206,8 +206,11 @@ def option_in(name: str, value: Any) -> Any:
         return value
     if name in ("ignore", "content"):
         return _selectors_in(value)
-    if isinstance(getattr(FilterConfig, name, None), bool):
+    default = getattr(FilterConfig, name, None)
+    if isinstance(default, bool):
         return FLAGS.get(value.lower(), value)
+    if isinstance(default, str):
+        return value
     try:
         return literal_eval(value.capitalize())  # numbers, and none as well as None
     except (SyntaxError, ValueError):

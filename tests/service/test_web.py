@@ -55,7 +55,7 @@ def test_a_page_may_be_html_in_a_string_or_in_base64(serve):
 @pytest.mark.parametrize(
     ("options", "outcomes"),
     [
-        (["--set", 'payloads="none"'], ["unjudged", "unjudged", "unjudged"]),
+        (["--set", "payloads=none"], ["unjudged", "unjudged", "unjudged"]),
         ([], ["unjudged", "exact", "unjudged"]),
         (["--set", "read_pdf=true"], ["new", "exact", "exact"]),
     ],
