@@ -88,10 +88,8 @@ class RedisPages:
         """The exchange of frame updates with other processes."""
         self.capped = 0
         """Number of comparisons with more candidates than `MOST_COMPARED`."""
-        self._read: dict[int, PageRecord] = {}
-        """Records read for the latest comparison."""
-        self._looked_up: tuple[int, _LookUps] | None = None
-        """The end of the log at the latest comparison, and its look-ups with their answers."""
+        self._looked_up: _LookUps | None = None
+        """The look-ups of the latest comparison; None: the log was read anew since."""
         self._recorded: tuple[Verdict, bool] | None = None
         """Verdict of the page in this transaction, and whether the page is to stay pending."""
         self._wait = 0
@@ -123,12 +121,10 @@ class RedisPages:
             self._process.count("unjudged")  # counted here, because no record is written
         else:
             self._log.withdraw()
-        self._read = {}
-        look_ups = self._look_ups(place.host)
-        self._looked_up = self._replica.end, look_ups
+        look_ups = self._looked_up = self._look_ups(place.host)
         verdict, capped = self._judged(place, page, look_ups)
         self.capped += capped
-        return verdict.named(lambda number: self._read[number].url)
+        return verdict.named(lambda number: look_ups.read[number].url)
 
     def find(self, asked: Asked) -> list[PageRecord]:
         """Return the records of pages within k bits, with a digest, or that share keys.
@@ -205,9 +201,9 @@ class RedisPages:
         Raises:
             Overtaken: another process kept a page like it, or released its original.
         """
-        original = self._read.get(found.original_page or 0)
-        if found.original_page is not None and original is None:
-            raise Overtaken  # the log was read anew since the comparison
+        if self._looked_up is None:
+            raise Overtaken
+        original = self._looked_up.read.get(found.original_page or 0)
         if original is not None and found.is_duplicate:
             if not original.is_pending:
                 self._end(original.page, is_kept=True)
@@ -314,8 +310,10 @@ class RedisPages:
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Return whether a verdict holds with all pages that precede the page in the log."""
-        end, before = self._looked_up or (0, self._look_ups(place.host))
-        if self._replica.end == end + 1:
+        before = self._looked_up
+        if before is None:
+            return False
+        if self._replica.end == before.end + 1:
             return True
         look_ups = self._look_ups(place.host, number)
         if all(look_ups.answer(*each) == answer for each, answer in before.answers.items()):
@@ -338,11 +336,7 @@ class RedisPages:
             changing = [page for page in fits if page in self._replica and not fits[page]]
             if not changing:
                 break
-        read = {
-            page: record for page, record in read.items() if fits[page] and page not in self._lost
-        }
-        self._read |= read
-        return list(read.values())
+        return [read[page] for page in read if fits[page] and page not in self._lost]
 
     def _waited_for(self, original: int, found: Verdict) -> Verdict:
         """Wait while the original is pending. Raises Overtaken if the original is gone."""
@@ -388,7 +382,6 @@ class RedisPages:
 
     def _begin_anew(self) -> None:
         """Forget all page numbers, because the log is read from its beginning again."""
-        self._read.clear()
         self._looked_up = None
         # The counts of duplicates of these pages may be lost, so none are subtracted.
         self._lost.update(self._awaited)
@@ -397,7 +390,7 @@ class RedisPages:
 
 
 class _LookUps:
-    """The look-ups of one page in the replica, among pages before number `before`; their answers.
+    """The look-ups of one page, among pages before number `before`; their answers and records.
 
     `fitting` reads the records of candidates.
     """
@@ -406,14 +399,22 @@ class _LookUps:
         self,
         replica: LoggedPages,
         records: SharedRecords,
-        fitting: Callable[[Sequence[int]], Sequence[PageRecord]],
+        fitting: Callable[[Collection[int]], Sequence[PageRecord]],
         host: str,
         before: float,
     ) -> None:
-        self._replica, self._records, self.stored = replica, records, fitting
+        self._replica, self._records, self._fitting = replica, records, fitting
         self._host, self._before = host, before
+        self.end = replica.end
+        """The end of the log before the look-ups."""
+        self.read: dict[int, PageRecord] = {}
         self.answers: dict[tuple[str, Any], Any] = {}
         """(name of look-up, argument) -> answer."""
+
+    def stored(self, pages: Sequence[int]) -> list[PageRecord]:
+        unread = [page for page in pages if page not in self.read]
+        self.read.update((each.page, each) for each in self._fitting(unread))
+        return [self.read[page] for page in pages if page in self.read]
 
     def equal(self, digest: bytes) -> list[int]:
         return [match.row for match in self.answer("near", (None, digest, None))]

@@ -62,7 +62,8 @@ class SharedLog:
         by_host = config.scope == "host"
         self.replica = LoggedPages(config.max_distance, by_host=by_host)
         seconds = None if days is None else expiry_seconds(days)
-        self.records = SharedRecords(process.connection, seconds, by_url=config.canonical)
+        by_url = config.canonical or config.changes
+        self.records = SharedRecords(process.connection, seconds, by_url=by_url)
         self.held: dict[int, PageRecord] = {}
         """Pages that this process has pending, lost ones included. The `original` of a revisit is
         the page that the revisit replaces."""
