@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.sketch import KEY, KEYS
 from dedup_filter.frames.host_frames import Host
@@ -284,8 +283,7 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
     gone = in_flight - pages
     different = {page for page, each in records.items() if log.entry(page) != entry_of(each)}
     lacking = pages - in_flight - records.keys()
-    days = reader.options.get("expire_days")
-    earliest = 0 if days is None else now() - expiry_seconds(days)
+    earliest = 0 if reader.seconds is None else now() - reader.seconds
     expired = lacking.intersection(compress(log, log.column("seen") <= earliest))
     doubts = {
         Doubt(what, page, is_fault)

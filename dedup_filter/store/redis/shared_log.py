@@ -107,7 +107,7 @@ class SharedLog:
             number = 0
         if not number:
             raise Overtaken
-        self.records.add_at_url(record._replace(page=number))
+        self.records.add_at_urls([record._replace(page=number)])
         self.held[number] = record
         return number
 
@@ -149,7 +149,7 @@ class SharedLog:
         record = self.held.pop(number, None)
         self.process.connection.run("release", self.process.name, number)
         if record is not None:
-            self.records.remove_at_url(record._replace(page=number))
+            self.records.remove_at_urls([record._replace(page=number)])
 
     def withdraw(self) -> None:
         """Remove pages that may have been committed although a call failed."""
