@@ -160,7 +160,7 @@ class SharedRecords:
             names = map(self.connection.page_key, some)
             self.connection.ask_all([*at_urls, *(("UNLINK", name) for name in names)])
 
-    def at_url(self, key: int) -> list[int]:
+    def pages_at(self, key: int) -> list[int]:
         """Return the kept pages at a URL, by its key, ascending; others may be among them."""
         found = self.connection.ask("SMEMBERS", self.connection.url_key(key))
         return sorted(map(int, found))

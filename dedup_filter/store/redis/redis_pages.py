@@ -444,7 +444,7 @@ class _LookUps:
         return [match for match in found if match.row < self._before]
 
     def _at_url(self, key: int) -> list[int]:
-        pages = [page for page in self._records.at_url(key) if page < self._before]
+        pages = [page for page in self._records.pages_at(key) if page < self._before]
         # A server may have lost writes, and a number may belong to another page since.
         found = [
             each.page

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
 from time import time as now
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
@@ -29,6 +29,9 @@ from dedup_filter.store.redis.records import FORMAT, SharedRecords, pack_record
 from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
 from dedup_filter.store.redis.shared_log import OTHER_LOG
 from dedup_filter.text.page_url import host_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _CHUNKS = 16
 _KEYS = 1_000
@@ -52,8 +55,8 @@ class SharedReader(SharedRecords):
         self._meta = read_meta(connection)
         if not self._meta:
             raise ConfigError(f"there is no index at {self}: look at the address and the name")
-        self.identity = self._meta.get(b"id", b"")
-        """Unique bytes of this index; an index made anew has other bytes."""
+        self.identity = self._meta.get(b"id", b"").decode()
+        """The unique name of this index; an index made anew has another name."""
         self.options: dict[str, Any] = json.loads(self._meta.get(b"options", b"{}"))
         """The shared options of the process that joined last."""
         self.by_url = any(self.options.get(name) for name in ("canonical", "changes"))
@@ -62,7 +65,7 @@ class SharedReader(SharedRecords):
 
     @classmethod
     @contextmanager
-    def open(cls, location: str) -> Iterator["SharedReader"]:
+    def open(cls, location: str) -> Iterator["Self"]:
         """Read the index at an address."""
         with closing(Connection(Address.of(location))) as connection:
             yield cls(connection)

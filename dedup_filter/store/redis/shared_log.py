@@ -25,7 +25,6 @@ Cost: a call to append and one to commit, two on a cluster; two to release; one 
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import chain
 from typing import Any, Final
 
 from dedup_filter.config import FilterConfig, expiry_seconds
@@ -203,8 +202,7 @@ class SharedLog:
         first, events = first_standing(connection, replica, connection.first_chunk())
         while events and replica.end - first * CHUNK > 2 * len(replica) + _SPARE_EVENTS:
             for at in range(0, len(events), MOST_AT_ONCE):
-                some = chain.from_iterable(events[at : at + MOST_AT_ONCE])
-                if not self.step("repeat_events", *some):
+                if not self.step("repeat_events", *events[at : at + MOST_AT_ONCE]):
                     return
             self.sync()
             first, events = first_standing(connection, replica, first + 1)
@@ -251,12 +249,12 @@ class SharedLog:
 
 def first_standing(
     connection: Connection, pages: LoggedPages, first: int
-) -> tuple[int, list[tuple[Any, ...]]]:
+) -> tuple[int, list[bytes]]:
     """Return the first chunk from `first` on that holds current events, and these events.
 
     The last chunk is not full, so it is not searched: if it is reached, no events are returned.
     """
-    events: list[tuple[Any, ...]] = []
+    events: list[bytes] = []
     while first < pages.end // CHUNK and not events:
         events = pages.standing(connection.ask("GET", connection.key(f"log:{first}")) or b"")
         first += not events
