@@ -38,8 +38,7 @@ from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.records import MOST_AT_URL, PageRecord, measures_of
 from dedup_filter.store.redis.frame_exchange import FrameExchange, UpdateLists
 from dedup_filter.store.redis.process import LEASE, Process
-from dedup_filter.store.redis.records import SharedRecords
-from dedup_filter.store.redis.replica import Entry, LoggedPages
+from dedup_filter.store.redis.replica import Entry
 from dedup_filter.store.redis.shared_log import MOST_AT_ONCE, SharedLog
 from dedup_filter.store.sqlite.frame_store import FrameStore
 from dedup_filter.text.page_url import Place, url_key
@@ -121,7 +120,7 @@ class RedisPages:
             self._process.count("unjudged")  # counted here, because no record is written
         else:
             self._log.withdraw()
-        look_ups = self._looked_up = self._look_ups(place.host)
+        look_ups = self._looked_up = _LookUps(self._log, self._fitting, place.host)
         verdict, capped = self._judged(place, page, look_ups)
         self.capped += capped
         return verdict.named(lambda number: look_ups.read[number].url)
@@ -133,7 +132,7 @@ class RedisPages:
         """
         self._log.withdraw()
         self._log.sync()
-        look_ups = self._look_ups(asked.host)
+        look_ups = _LookUps(self._log, self._fitting, asked.host)
         pages = pages_like(asked, look_ups, by_phrases=self._config.looks_for_phrases)
         is_any = self._config.scope != "host"
         return [each for each in self._fitting(pages) if is_any or each.host == asked.host]
@@ -300,9 +299,6 @@ class RedisPages:
             assert record.is_pending == (record.page in in_flight)
             assert self._log.is_there(record.page, record), f"page {record.page} is another"
 
-    def _look_ups(self, host: str, before: float = inf) -> "_LookUps":
-        return _LookUps(self._replica, self._records, self._fitting, host, before)
-
     def _judged(self, place: Place, page: PageProfile, look_ups: "_LookUps") -> Judged:
         # Running processes may have begun a crawl after this one, which a resumed job may meet.
         # Such a crawl is not an earlier one.
@@ -315,7 +311,7 @@ class RedisPages:
             return False
         if self._replica.end == before.end + 1:
             return True
-        look_ups = self._look_ups(place.host, number)
+        look_ups = _LookUps(self._log, self._fitting, place.host, number)
         if all(look_ups.answer(*each) == answer for each, answer in before.answers.items()):
             return True
         again, _ = self._judged(place, page, look_ups)
@@ -397,15 +393,13 @@ class _LookUps:
 
     def __init__(
         self,
-        replica: LoggedPages,
-        records: SharedRecords,
+        log: SharedLog,
         fitting: Callable[[Collection[int]], Sequence[PageRecord]],
         host: str,
-        before: float,
+        before: float = inf,
     ) -> None:
-        self._replica, self._records, self._fitting = replica, records, fitting
-        self._host, self._before = host, before
-        self.end = replica.end
+        self._log, self._fitting, self._host, self._before = log, fitting, host, before
+        self.end = log.replica.end
         """The end of the log before the look-ups."""
         self.read: dict[int, PageRecord] = {}
         self.answers: dict[tuple[str, Any], Any] = {}
@@ -440,11 +434,11 @@ class _LookUps:
 
     def _near(self, argument: tuple[int | None, bytes, int | None]) -> list[Match]:
         fingerprint, digest, most = argument
-        found = self._replica.near(Entry.of(fingerprint, digest, self._host), most)
+        found = self._log.replica.near(Entry.of(fingerprint, digest, self._host), most)
         return [match for match in found if match.row < self._before]
 
     def _at_url(self, key: int) -> list[int]:
-        pages = [page for page in self._records.pages_at(key) if page < self._before]
+        pages = [page for page in self._log.records.pages_at(key) if page < self._before]
         # A server may have lost writes, and a number may belong to another page since.
         found = [
             each.page
@@ -454,4 +448,4 @@ class _LookUps:
         return sorted(found, reverse=True)[:MOST_AT_URL]
 
     def _sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
-        return self._replica.sharing(texts, self._before)
+        return self._log.replica.sharing(texts, self._before)

@@ -244,9 +244,11 @@ class SharedKeeper:
     def _write(self) -> None:
         # The batch is never retried after a fault: it may have been added and its answer lost.
         batch, self._batch = self._batch, []
-        length = self._reader.length() if batch else None
+        before, length = len(self._numbers), self._reader.length() if batch else None
         while length is not None:
-            records = self._numbered([record for record, _ in batch], length + 1)
+            del self._numbers[before:]
+            self._numbers.extend(range(length + 1, length + 1 + len(batch)))
+            records = self._numbered([record for record, _ in batch])
             self._connection.ask_all(
                 ("SET", self._connection.page_key(record.page), pack_record(record), *life)
                 for record, (_, life) in zip(records, batch, strict=True)
@@ -254,26 +256,18 @@ class SharedKeeper:
             events = [(*entry_of(each).fields, each.last_seen, each.outcome) for each in records]
             length = self._connection.run("restore", length, *chain.from_iterable(events))
             if length is None:
-                self._numbers.extend(record.page for record in records)
                 self._reader.add_at_urls(records)
 
-    def _numbered(self, batch: Sequence[PageRecord], first: int) -> list[PageRecord]:
-        """Return records with numbers from `first` on, and with the numbers of their originals."""
-        numbers = range(first, first + len(batch))
-
-        def number_of(original: int | None) -> int | None:
-            if original is None or original < _TO_COME:
-                return original
-            index = original - _TO_COME
-            known = len(self._numbers)
-            return self._numbers[index] if index < known else numbers[index - known]
-
-        records = [
-            record._replace(page=page, original=number_of(record.original))
-            for page, record in zip(numbers, batch, strict=True)
-        ]
-        earlier = {each.original or 0 for each in records if not each.is_kept} - {0, *numbers}
-        originals = [*records, *self._reader.records(sorted(earlier))]
+    def _numbered(self, batch: Sequence[PageRecord]) -> list[PageRecord]:
+        """Give the latest records their numbers, and the numbers and URLs of their originals."""
+        records = []
+        for page, record in zip(self._numbers[-len(batch) :], batch, strict=True):
+            original = record.original or 0
+            original = self._numbers[original - _TO_COME] if original >= _TO_COME else original
+            records.append(record._replace(page=page, original=original))
+        earlier = {each.original or 0 for each in records if not each.is_kept}
+        # Records of this batch come last: the server may have others under their numbers still.
+        originals = [*self._reader.records(sorted(earlier - {0})), *records]
         keys = {each.page: each.url_key for each in originals}
         return [
             each if each.is_kept else each._replace(canonical_key=keys.get(each.original or 0))

@@ -30,7 +30,6 @@ from typing import Any, Final
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.redis.connection import Connection
 from dedup_filter.store.redis.process import Process
 from dedup_filter.store.redis.records import SharedRecords, pack_record, replaced_by
 from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
@@ -198,14 +197,14 @@ class SharedLog:
 
         If most of the log is outdated, the current events of the first chunk are appended again.
         """
-        connection, replica = self.process.connection, self.replica
-        first, events = first_standing(connection, replica, connection.first_chunk())
+        replica = self.replica
+        first, events = self._standing_from(self.process.connection.first_chunk())
         while events and replica.end - first * CHUNK > 2 * len(replica) + _SPARE_EVENTS:
             for at in range(0, len(events), MOST_AT_ONCE):
                 if not self.step("repeat_events", *events[at : at + MOST_AT_ONCE]):
                     return
             self.sync()
-            first, events = first_standing(connection, replica, first + 1)
+            first, events = self._standing_from(first + 1)
         self.step("trim", first)
 
     def step(self, function: str, *arguments: object) -> Any:
@@ -219,6 +218,19 @@ class SharedLog:
         self._begin_anew()
         self.sync()
         return None
+
+    def _standing_from(self, first: int) -> tuple[int, list[bytes]]:
+        """Return the first full chunk from `first` on that holds current events, and these events.
+
+        If there is none, no events are returned, and the chunk that is not full.
+        """
+        events: list[bytes] = []
+        connection = self.process.connection
+        while first < self.replica.end // CHUNK and not events:
+            chunk = connection.ask("GET", connection.key(f"log:{first}"))
+            events = self.replica.standing(chunk or b"")
+            first += not events
+        return first, events
 
     def _committed(self, number: int, record: PageRecord) -> bool:
         is_done = self.records.commit(self.process.name, number, record)
@@ -245,17 +257,3 @@ class SharedLog:
                 del self.held[number]
         self._in_doubt.clear()
         self._when_anew()
-
-
-def first_standing(
-    connection: Connection, pages: LoggedPages, first: int
-) -> tuple[int, list[bytes]]:
-    """Return the first chunk from `first` on that holds current events, and these events.
-
-    The last chunk is not full, so it is not searched: if it is reached, no events are returned.
-    """
-    events: list[bytes] = []
-    while first < pages.end // CHUNK and not events:
-        events = pages.standing(connection.ask("GET", connection.key(f"log:{first}")) or b"")
-        first += not events
-    return first, events
