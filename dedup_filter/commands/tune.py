@@ -13,8 +13,8 @@ from dedup_filter.commands.options import filter_option, given_settings, max_dis
 from dedup_filter.errors import ConfigError
 from dedup_filter.estimate import Estimate
 from dedup_filter.model import Verdict
-from dedup_filter.review.tuning.labels import labels_in
-from dedup_filter.review.tuning.sweep import KINDS, Change, Effect, Sweep
+from dedup_filter.review.labels import labels_in
+from dedup_filter.review.sweep import KINDS, Change, Effect, Sweep
 from dedup_filter.store.location import folder_of
 from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.wording import counted

@@ -18,7 +18,7 @@ from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, compress
 
 from dedup_filter.features.analysis import analyse
 from dedup_filter.review.report.close_calls import CloseCalls
@@ -65,17 +65,12 @@ def pack_texts(recorded: Recorded, found: ReportData, calls: CloseCalls, most: i
     """
     pairs = [*found.pairs, *calls.pairs]
     kept = recorded.with_text()
-    texts = PackedTexts([NOT_KEPT] * len(pairs), are_kept=bool(kept))
-    readable = [
-        place
-        for place, (page, original, *_) in enumerate(pairs)
-        if page in kept or original in kept
-    ]
-    for place in readable:
-        texts.of_pairs[place] = LEFT_OUT
+    are_readable = [page in kept or original in kept for page, original, *_ in pairs]
+    of_pairs = [LEFT_OUT if is_readable else NOT_KEPT for is_readable in are_readable]
+    texts = PackedTexts(of_pairs, are_kept=bool(kept))
+    readable = [*compress(range(len(pairs)), are_readable)]
     size = 0
-    chosen = islice(_in_order(pairs, readable, calls), most)
-    for places in _bundled(chosen, pairs):
+    for places in _bundled(_in_order(pairs, readable, calls)[:most], pairs):
         pages = {page for place in places for page in pairs[place][:2] if page in kept}
         contents = {page: _shown(recorded, found, page) for page in sorted(filter(None, pages))}
         packed = zlib.compress(json.dumps(contents, separators=(",", ":")).encode("ascii"), 9)
@@ -113,11 +108,8 @@ def _shown(recorded: Recorded, found: ReportData, page: int) -> list[object]:
     whole = _main_text(recorded.content(found.records[page]))
     text = whole[:_MOST_CHARACTERS]
     places = advertisements(text, found.records[page], found.shingle_size, found.ads)
-    if any(character > "\uffff" for character in text):
-        units = [0]
-        for character in text:
-            units.append(units[-1] + (2 if character > "\uffff" else 1))
-        places = [units[place] for place in places]
+    units = [0, *accumulate(1 + (character > "\uffff") for character in text)]
+    places = [units[place] for place in places]
     return [text, places, len(whole)]
 
 

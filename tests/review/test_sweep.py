@@ -11,10 +11,9 @@ from index_feed import article as report
 from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreCorrupt
-from dedup_filter.review.tuning import sweep as sweep_module
-from dedup_filter.review.tuning.labels import Label
-from dedup_filter.review.tuning.replay import replayed
-from dedup_filter.review.tuning.sweep import DISTANCES, SIMILARITIES, Sweep
+from dedup_filter.review import sweep as sweep_module
+from dedup_filter.review.labels import Label
+from dedup_filter.review.sweep import DISTANCES, SIMILARITIES, Sweep, replayed
 from dedup_filter.store.sqlite.page_reader import Snapshot
 
 DEMO = [

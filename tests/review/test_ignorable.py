@@ -11,7 +11,7 @@ from lxml import html as lxml_html
 from made_text import prose
 
 from dedup_filter.model import MissingLine
-from dedup_filter.review.explanation.ignorable import ignorable
+from dedup_filter.review.refusals import ignorable
 from dedup_filter.text.page_fields import PageText
 
 LINE = "Read 1037 times"

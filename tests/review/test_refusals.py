@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from dedup_filter.model import Refusal, Rule
-from dedup_filter.review.explanation.refusals import why
+from dedup_filter.review.refusals import why
 
 URL = "http://a.example/1"
 

@@ -15,7 +15,7 @@ from lxml import etree
 
 from dedup_filter.fingerprints.read_page import Contents
 from dedup_filter.model import Unjudged
-from dedup_filter.review.explanation.explained_page import ExplainedPage
+from dedup_filter.review.explained_page import ExplainedPage
 from dedup_filter.text.account import Account, Piece, account
 from dedup_filter.text.blocks import Block, frame_name
 from dedup_filter.text.decode import parse

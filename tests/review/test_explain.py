@@ -17,9 +17,9 @@ from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.frames.host_frames import no_context
 from dedup_filter.model import Unjudged
-from dedup_filter.review.explanation.excluded_text import excluded_text
-from dedup_filter.review.explanation.explained_page import ExplainedPage
-from dedup_filter.review.explanation.named_features import advertisements, simhash_of
+from dedup_filter.review.excluded_text import excluded_text
+from dedup_filter.review.explained_page import ExplainedPage
+from dedup_filter.review.named_features import advertisements, simhash_of
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.decode import as_utf8, parse
