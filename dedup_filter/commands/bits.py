@@ -182,10 +182,10 @@ def _clusters(
         with fingerprints.recorded() as recorded:
             most = FINGERPRINT_BITS if max_distance is None else max_distance
             repeats = (each for each in recorded.repeats() if each[2] <= most)
-            for cluster in page_clusters(repeats):
-                urls = _urls(recorded, cluster.pages)
+            for pages, spread in page_clusters(repeats):
+                urls = _urls(recorded, pages)
                 # Each crawl that met a page may have recorded it.
-                write([*dict.fromkeys(urls[page] for page in cluster.pages)], cluster.spread)
+                write([*dict.fromkeys(urls[page] for page in pages)], spread)
         return
     k = FilterConfig.max_distance if max_distance is None else max_distance
     values = all_in(fingerprints)

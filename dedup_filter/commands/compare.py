@@ -10,7 +10,7 @@ import click
 from dedup_filter.commands import folders, json_option, named, write_lines
 from dedup_filter.commands.explain import about, title_of
 from dedup_filter.commands.options import filter_option
-from dedup_filter.commands.sections import COLUMNS, columns_of, entry, head
+from dedup_filter.commands.sections import COLUMNS, Word, entry, filled, head
 from dedup_filter.review.compare import Comparison, compare
 from dedup_filter.review.refusals import why
 from dedup_filter.review.text_diff import Change, is_letter_of_unspaced
@@ -130,7 +130,9 @@ def _write(found: Comparison, values: dict[str, Any], *, with_bits: bool) -> Non
         head("WORD DIFF: the text of one page is not known")
     elif any(change.kind != "same" for change in changes):
         head("WORD DIFF: from A to B")
-        _write_changes(changes)
+        is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        for line in filled(_marked(changes, is_coloured=is_coloured), COLUMNS - 2):
+            click.echo(f"  {line}")
 
 
 def _write_page(name: str, page: dict[str, Any]) -> None:
@@ -168,26 +170,9 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _write_changes(changes: list[Change]) -> None:
-    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    line, width, is_after_letter = "", 0, False
-    for kind, word, is_letter in _marked(changes, is_coloured=is_coloured):
-        gap = "" if not line or (is_letter and is_after_letter) else " "
-        takes = columns_of(gap + word)
-        if width + takes > COLUMNS - 2:
-            click.echo(f"  {line}")
-            line, width, gap = "", 0, ""
-        is_plain = kind == "same" or not is_coloured
-        line += gap + (word if is_plain else click.style(word, fg=_COLOURS[kind]))
-        width, is_after_letter = width + takes, is_letter
-    click.echo(f"  {line}")
-
-
-def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[tuple[str, str, bool]]:
-    """Yield (kind, printable word, whether it is a character of a script without spaces).
-
-    Of the words that both texts have, only some around changes are yielded.
-    """
+def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[Word]:
+    """Yield the words of a diff; of those that both texts have, only some around changes."""
+    is_after_letter = False
     for number, (kind, words) in enumerate(changes):
         shown, start, end = words, "", ""
         if kind == "same":
@@ -199,6 +184,8 @@ def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[tuple[str, 
             start, end = _MARKS[kind]
         last = len(shown) - 1
         for place, word in enumerate(shown):
-            shown_word = printable(word, _LONGEST_WORD)
-            marked = f"{start * (place == 0)}{shown_word}{end * (place == last)}"
-            yield kind, marked, is_letter_of_unspaced(word)
+            is_letter = is_letter_of_unspaced(word)
+            text = f"{start * (place == 0)}{printable(word, _LONGEST_WORD)}{end * (place == last)}"
+            is_apart = not (is_letter and is_after_letter)
+            yield text, is_apart, _COLOURS.get(kind) if is_coloured else None
+            is_after_letter = is_letter

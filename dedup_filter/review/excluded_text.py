@@ -7,23 +7,21 @@ Each rule is found by the function that applies it in a crawl: from "element" to
 `text/account.py`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from lxml import etree
 
 from dedup_filter.fingerprints.read_page import Contents
-from dedup_filter.model import Unjudged
-from dedup_filter.review.explained_page import ExplainedPage
+from dedup_filter.review.explained_page import ExplainedPage, tree_of
 from dedup_filter.text.account import Account, Piece, account
-from dedup_filter.text.blocks import Block, frame_name
-from dedup_filter.text.decode import parse
-from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.blocks import frame_name
 from dedup_filter.text.plain_text import count_words
-from dedup_filter.text.reading import Page, markup_of
+from dedup_filter.text.reading import Page
 from dedup_filter.text.selectors import taken_out
 from dedup_filter.thresholds import FRAME_TIMES
+from dedup_filter.wording import counted
 
 RULES = {
     "ignored": "left out by selectors of ignore",
@@ -68,14 +66,18 @@ def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
     page, contents = explained.page.content, explained.contents
     if not isinstance(page, Page) or contents is None:
         return []
-    source = explained.source or PageText()
-    html = source.html
-    markup = markup_of(html, source.content_type) if isinstance(html, str | bytes) else None
-    tree = None if markup is None or isinstance(markup, Unjudged) else parse(markup)
-    by_selectors = [] if tree is None else _by_selectors(explained, page, tree)
-    found = _kept(page) if tree is None else account(tree)
-    reasons = _Reasons(page, contents, explained.context.times_shown().tolist(), found)
-    return [*by_selectors, *_excluded(contents, found, reasons)]
+    tree, by_selectors = tree_of(explained.source), list[ExcludedText]()
+    if tree is None:
+        pieces = [Piece(block.text, block=block.position) for block in page.blocks]
+        found = Account(pieces, list(page.blocks), [])
+    else:
+        by_selectors = _by_selectors(explained, page, tree)
+        found = account(tree)
+    times = explained.context.times_shown().tolist()
+    of_blocks = dict(_of_blocks(page, contents, times, found))
+    for block in contents.known_by:
+        of_blocks.pop(block.position, None)
+    return [*by_selectors, *_in_order(found, of_blocks)]
 
 
 def _by_selectors(explained: ExplainedPage, page: Page, tree: etree._Element) -> list[ExcludedText]:
@@ -90,67 +92,38 @@ def _by_selectors(explained: ExplainedPage, page: Page, tree: etree._Element) ->
     ]
 
 
-def _kept(page: Page) -> Account:
-    """Account for a page if only its blocks were kept."""
-    pieces = [Piece(block.text, block=block.position) for block in page.blocks]
-    return Account(pieces, list(page.blocks), [])
-
-
-def _excluded(contents: Contents, found: Account, reasons: "_Reasons") -> Iterator[ExcludedText]:
-    span = {block.position for block in contents.span}
-    blocks = {block.position: block for block in found.blocks}
-    done = {block.position for block in contents.known_by}
-    """Blocks that are in the stored text, or that were yielded."""
-
-    def excluded(block: Block) -> ExcludedText:
-        done.add(block.position)
-        rule, detail = reasons.of(block)
-        return ExcludedText(rule, block.text, block.words, detail, block.position in span)
-
-    for (unread, element), pieces in groupby(found.pieces, key=_kind):
+def _in_order(found: Account, of_blocks: dict[int, ExcludedText]) -> Iterator[ExcludedText]:
+    for (unread, element), pieces in groupby(found.pieces, lambda each: each[1:3]):
         if unread and unread != "title":
             text = "\n".join(" ".join(piece.text.split()) for piece in pieces)
             yield ExcludedText(unread, text, count_words(text), element)
             continue
         for piece in pieces:
-            if piece.block is not None and piece.block not in done:
-                yield excluded(blocks[piece.block])
-    of_pieces = {piece.block for piece in found.pieces}
-    for block in found.blocks:  # blocks of script data have no piece of their own
-        if block.position not in of_pieces | done:
-            yield excluded(block)
+            if piece.block in of_blocks:
+                yield of_blocks.pop(piece.block)
+    yield from of_blocks.values()  # blocks of script data have no piece of their own
 
 
-def _kind(piece: Piece) -> tuple[str, str]:
-    return piece.unread, piece.element
-
-
-class _Reasons:
-    """Why blocks are not in the stored text of a page."""
-
-    def __init__(
-        self, page: Page, contents: Contents, times: Sequence[int], found: Account
-    ) -> None:
-        self._heads, self._title = found.heads, page.title
-        self._times = dict(zip((block.position for block in page.blocks), times, strict=True))
-        is_new = contents.known_by is contents.new
-        content, self._most = (
-            (contents.of_new, 0) if is_new else (contents.of_unframed, FRAME_TIMES - 1)
-        )
-        given = [block for block in page.blocks if self._times[block.position] <= self._most]
-        self._left: Mapping[int, str] = content.left_out(given)
-
-    def of(self, block: Block) -> tuple[str, str]:
-        """Return the rule for a block, and why it applies."""
-        if block.kind == "title":
-            return "title", "" if block.text == self._title else "not the first one"
-        times = self._times[block.position]
-        if times > self._most:
-            return "frame_seen", f"shown by {times:,} earlier {'page' if times == 1 else 'pages'}"
+def _of_blocks(
+    page: Page, contents: Contents, times: Sequence[int], found: Account
+) -> Iterator[tuple[int, ExcludedText]]:
+    """Yield each block by its position, as it is if it is not in the stored text."""
+    is_new = contents.known_by is contents.new
+    content, most = (contents.of_new, 0) if is_new else (contents.of_unframed, FRAME_TIMES - 1)
+    shown = dict(zip((block.position for block in page.blocks), times, strict=True))
+    left_out = content.left_out([each for each in page.blocks if shown[each.position] <= most])
+    span = {block.position for block in contents.span}
+    for block in found.blocks:
         # If a page is judged as a list of links, its headline is outside the list.
-        rule = self._left.get(block.position, "container")
-        if rule == "frame":
+        rule: str = left_out.get(place := block.position, "container")
+        detail = ""
+        if block.kind == "title":
+            rule, detail = "title", "" if block.text == page.title else "not the first one"
+        elif (count := shown[place]) > most:
+            rule, detail = "frame_seen", f"shown by {counted(count, 'earlier page')}"
+        elif rule == "frame":
             frame = block.containers.frames[block.inside]
-            return rule, frame_name(self._heads[frame]) if self._heads else ""
-        links = f"{block.link_words:g} of {block.words:g} words are links"
-        return rule, links if block.link_words else ""
+            detail = frame_name(found.heads[frame]) if found.heads else ""
+        elif block.link_words:
+            detail = f"{block.link_words:g} of {block.words:g} words are links"
+        yield place, ExcludedText(rule, block.text, block.words, detail, place in span)

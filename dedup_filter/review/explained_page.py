@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from lxml import etree
+
 from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import Analysis
@@ -27,12 +29,21 @@ from dedup_filter.model import Unjudged
 from dedup_filter.store.protocol import KeptContent
 from dedup_filter.store.records import PageRecord
 from dedup_filter.text.clean_text import clean_text
+from dedup_filter.text.decode import parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.text.reading import Page, Shown
+from dedup_filter.text.reading import Page, Shown, markup_of
 
 ContextOf = Callable[[str, Shown], HostContext]
 """The URL of a page, and the blocks that it shows -> the known frame of its host."""
+
+
+def tree_of(source: PageText | None) -> etree._Element | None:
+    """Parse a page as it is read; None: it is no HTML, or only its blocks were kept."""
+    if source is None or not isinstance(source.html, str | bytes):
+        return None
+    markup = markup_of(source.html, source.content_type)
+    return None if isinstance(markup, Unjudged) else parse(markup)
 
 
 class JudgedText(NamedTuple):

@@ -115,11 +115,11 @@ class RecordedPages:
         """
         record = self._latest_at(name)
         if record is None:
-            given = read_page(name, url)
+            found_at, source = read_page(name, url)
             self._require_scheme()
             context_of = partial(self.context, is_met_now=is_met_now)
-            page = ExplainedPage.read(given.url, given.page, self.config, context_of)
-            return NamedPage(name, given.url, page)
+            page = ExplainedPage.read(found_at, source, self.config, context_of)
+            return NamedPage(name, found_at, page)
         if selectors := sorted(self._given & {"content", "ignore"}):
             raise ConfigError(
                 f"{selectors[0]} does not change a recorded page, as its elements were not kept: "

@@ -27,11 +27,10 @@ from typing import NamedTuple
 from lxml import etree
 
 from dedup_filter.features.tokens import tokens
-from dedup_filter.model import MissingLine, Refusal, Rule, Unjudged
-from dedup_filter.text.decode import parse
+from dedup_filter.model import MissingLine, Refusal, Rule
+from dedup_filter.review.explained_page import tree_of
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.plain_text import normalize
-from dedup_filter.text.reading import markup_of
 from dedup_filter.thresholds import HALF
 from dedup_filter.wording import printable
 
@@ -118,10 +117,8 @@ def ignorable(page: PageText, lines: Sequence[MissingLine]) -> Ignorable | None:
 
     None: a line is in no element that a selector can name, or the page is not HTML or very long.
     """
-    if not lines or not isinstance(page.html, str | bytes) or len(page.html) > _MOST_LENGTH:
-        return None
-    markup = markup_of(page.html, page.content_type)
-    tree = None if isinstance(markup, Unjudged) else parse(markup)
+    is_too_long = isinstance(page.html, str | bytes) and len(page.html) > _MOST_LENGTH
+    tree = None if is_too_long or not lines else tree_of(page)
     if tree is None:
         return None
     texts, found = _Texts(tree), dict[str, Shown]()

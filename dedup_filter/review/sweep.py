@@ -11,7 +11,7 @@ each page is committed before the next one comes. This needs the stored blocks o
 later crawl has revisited a page, only its last version is stored; it is judged in its first place.
 
 Cost: a page of 110 KB takes 3 ms to unpack, once for all filters, and each filter 2 to 5 ms to
-judge it. `Sweep.seconds` measures it for the first pages.
+judge it.
 """
 
 from collections import Counter
@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, fields
 from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Any, Literal, NamedTuple, get_args
 
 from dedup_filter.config import FilterConfig
@@ -58,8 +57,6 @@ _WITHOUT_EFFECT = {
     "expire_days": "pages beyond that bound are not recorded any more",
 }
 """Options that are refused, and why."""
-_SAMPLE = 20
-"""Pages that are judged to estimate the time."""
 
 Kind = Literal["newly_dropped", "newly_kept", "other_original"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -147,12 +144,6 @@ class Sweep:
         crawls = {str(crawl.options) for crawl in snapshot.crawls() if crawl.options}
         self.is_mixed = len(crawls) > 1
         """Whether crawls of the index had different options; "now" has the options of the last."""
-
-    def seconds(self) -> float:
-        """Estimate how long `run` takes, by judging the first pages. Cost: `_SAMPLE` pages."""
-        sample = map(self._snapshot.record, self.pages[:_SAMPLE])
-        times = [perf_counter() for _ in replayed(self._snapshot, sample, self.configs)]
-        return (times[-1] - times[0]) / max(len(times) - 1, 1) * len(self.pages)
 
     def run(
         self, watch: Watch, labels: Sequence[Label] = (), examples: int | None = None

@@ -14,8 +14,6 @@ from text_samples import CHINESE, FIRST, SECOND
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.commands.sections import COLUMNS, columns_of
-from dedup_filter.review.refusals import why
-from dedup_filter.scrapy_plugin.pipeline import describe_refusal
 
 HOSTILE = "\x9b31mred\u202e"
 ONE = f"<title>{HOSTILE}</title><p>{FIRST} {SECOND}</p><p>{CHINESE * 3}</p><p>Price: 17</p>"
@@ -92,22 +90,6 @@ def test_one_object(pair):
     assert refused["distance"] == expected.refused.distance == found["distance"]
     assert found["second"]["title"] == HOSTILE
     json.dumps(found, allow_nan=False)
-
-
-def test_why_it_is_kept_is_what_the_log_of_a_crawl_says(tmp_path):
-    paths = [tmp_path / f"{n}.html" for n in range(2)]
-    lines_of_page = HOSTILE, f"{HOSTILE}2"
-    for path, line in zip(paths, lines_of_page, strict=True):
-        path.write_text(ONE.replace("Price: 17", line), encoding="utf-8")
-    code, out, _ = run("compare", *map(str, paths), *HERE)
-    assert code == 0
-    with NearDuplicateFilter.open() as pages:
-        pages.see(HERE[1], html=paths[0].read_text(encoding="utf-8"))
-        verdict = pages.see(HERE[3], html=paths[1].read_text(encoding="utf-8"))
-    logged = describe_refusal(HERE[3], verdict.refused)
-    assert logged.partition(f"{HERE[3]}: ")[2] == why(verdict.refused)
-    assert why(verdict.refused).endswith(': "\\x9b31mred\\u202e2"')
-    assert f"kept: {why(verdict.refused)}" in " ".join(out.split())
 
 
 def test_verdicts_in_words(tmp_path):

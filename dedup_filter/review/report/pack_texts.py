@@ -128,7 +128,7 @@ def advertisements(
     text: str, record: PageRecord, shingle_size: int = 3, ads: str = "window"
 ) -> list[int]:
     """Return begin and end, in turn, of each part of a text whose words are in no sentence."""
-    starts, ends, normal = _aligned(text)
+    spans, normal = _aligned(text)
     analysis = analyse(
         [normal],
         declared_language=record.language,
@@ -139,14 +139,11 @@ def advertisements(
     at, goes_on = 0, False
     for word, in_sentence in zip(analysis.tokens, analysis.in_sentence.tolist(), strict=True):
         begin = normal.find(word, at, at + _WITHIN + len(word))
-        if begin < 0:
+        at = max(at, begin + 1)
+        if begin < 0 or in_sentence:
             goes_on = False
             continue
-        at = begin + 1
-        if in_sentence:
-            goes_on = False
-            continue
-        first, last = starts[begin], ends[begin + len(word) - 1]
+        first, last = spans[begin][0], spans[begin + len(word) - 1][1]
         if goes_on or (places and first < places[-1]):
             places[-1] = max(places[-1], last)
         else:
@@ -155,14 +152,11 @@ def advertisements(
     return places
 
 
-def _aligned(text: str) -> tuple[list[int], list[int], str]:
-    """Return begin, end and normal form: where each character of the normal form comes from."""
-    starts: list[int] = []
-    ends: list[int] = []
-    parts: list[str] = []
-    for piece in _PIECE.finditer(text):
-        normal = " " if piece[0].isspace() else normalize(piece[0])
-        parts.append(normal)
-        starts += [piece.start()] * len(normal)
-        ends += [piece.end()] * len(normal)
-    return starts, ends, "".join(parts)
+def _aligned(text: str) -> tuple[list[tuple[int, int]], str]:
+    """Return the normal form of a text, and the begin and end that each of its characters has."""
+    pieces = [
+        (piece.span(), " " if piece[0].isspace() else normalize(piece[0]))
+        for piece in _PIECE.finditer(text)
+    ]
+    spans = [span for span, normal in pieces for _ in normal]
+    return spans, "".join(normal for _, normal in pieces)

@@ -84,7 +84,8 @@ def render(
             most_rules=_MOST_RULES,
             bits_beyond=BITS_BEYOND,
             share_beyond=SHARE_BEYOND,
-            not_shown=_not_shown(found, calls, texts),
+            calls=calls,
+            texts=texts,
         )
     )
     return (BEGINNING + html).encode("utf-8", "backslashreplace")
@@ -145,33 +146,6 @@ def _crawl_name(crawl: Mapping[str, Any]) -> str:
 
 def _short(text: str) -> str:
     return printable(text, _LONGEST_NAME)
-
-
-def _not_shown(found: ReportData, calls: CloseCalls, texts: PackedTexts) -> list[str]:
-    """Describe in sentences what the report does not show."""
-    notes = []
-    listed, pairs = len(found.pairs), len(texts.of_pairs)
-    if listed < found.duplicates:
-        notes.append(
-            f"Of {counted(found.duplicates, 'duplicate')} the latest {listed:,} are listed, with "
-            "their clusters (--duplicates); figures count all."
-        )
-    if not texts.are_kept and pairs:
-        notes.append(
-            "No texts were kept, so none can be shown. Crawl with DEDUP_KEEP_TEXT=True to see "
-            "pairs side by side."
-        )
-    elif texts.pairs < pairs:
-        notes.append(
-            f"Texts are shown of {texts.pairs:,} of {counted(pairs, 'pair')}: first of close "
-            "calls, then of the largest clusters (--texts)."
-        )
-    if calls.examined < calls.candidates:
-        notes.append(
-            f"Of {counted(calls.candidates, 'pair')} of kept pages with near fingerprints, "
-            f"{calls.examined:,} were examined for close calls."
-        )
-    return notes
 
 
 def _policy(script: str, style: str) -> str:
