@@ -13,6 +13,7 @@ suffice for the first page, but not to judge the second.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ class Comparison:
         where = "" if self.has_index else " (give an index of the host: --index)"
         return f"the frame of B's host is not known: {pages} kept there{where}"
 
-    @property
+    @cached_property
     def likeness(self) -> Likeness | None:
         """Their likeness by their sketches; None: one page has no text."""
         one, other = self.first.measures, self.second.measures
@@ -110,7 +111,7 @@ class Comparison:
             is_estimated=max(one.sketch[0], other.sketch[0]) > 0,
         )
 
-    @property
+    @cached_property
     def bits(self) -> DifferingBits | None:
         """The bits of their fingerprints that differ; None: one page has no fingerprint."""
         first = self.first.record or self.first.measures
@@ -129,7 +130,7 @@ class Comparison:
         most = self.config.max_distance
         return min(found, key=lambda each: max(each.distance, most), default=None)
 
-    @property
+    @cached_property
     def changes(self) -> list[Change] | None:
         """From the text of the first to the text of the second; None: one is not known."""
         one, other = self.first.main_text, self.second.main_text
