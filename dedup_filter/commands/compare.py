@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, named, write_lines
-from dedup_filter.commands.explain import about, title_of
+from dedup_filter.commands import json_option, named, write_lines
+from dedup_filter.commands.explain import about, index_option, title_of
 from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import COLUMNS, Word, entry, filled, head
 from dedup_filter.review.compare import Comparison, compare
 from dedup_filter.review.refusals import why
 from dedup_filter.review.text_diff import Change, is_letter_of_unspaced
-from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted, printable
 
 _AROUND = 6
@@ -34,12 +34,7 @@ _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
     multiple=True,
     help="URL of a page in a file; give it again for B. Pages of one host are judged differently.",
 )
-@click.option(
-    "--index",
-    metavar="DIR",
-    shell_complete=folders,
-    help="An index: use its frames of the pages' hosts, and its records of the pages.",
-)
+@index_option
 @click.option("--bits", is_flag=True, help="Also the bits that differ.")
 @filter_option
 @json_option
@@ -47,7 +42,7 @@ def compare_command(
     first: str,
     second: str,
     urls: tuple[str, ...],
-    index: str | None,
+    index: Index | None,
     options: dict[str, Any],
     **flags: bool,
 ) -> None:
@@ -73,8 +68,7 @@ def compare_command(
     if len(urls) > 2:
         raise click.UsageError("--url is given at most twice: for A and for B")
     places = (*urls, "", "")[:2]
-    where = None if index is None else index_at(index)
-    found = compare((first, second), places, options, where)
+    found = compare((first, second), places, options, index)
     values = _as_object(found)
     if flags["as_json"]:
         write_lines([values | (named({"bits": found.bits}) if flags["bits"] else {})])

@@ -16,7 +16,7 @@ from dedup_filter.review.excluded_text import RULES, excluded_text
 from dedup_filter.review.explained_page import ExplainedPage, NamedPage
 from dedup_filter.review.named_features import advertisements, simhash_of
 from dedup_filter.review.recorded_pages import RecordedPages
-from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep import Index, index_at
 from dedup_filter.wording import as_time, counted, printable
 
 _LONGEST_NAME = 70
@@ -46,20 +46,24 @@ _REASONS = {
 }
 
 
-@click.command("explain")
-@click.argument("page")
-@click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
-@click.option(
+index_option = click.option(
     "--index",
     metavar="DIR",
     shell_complete=folders,
-    help="An index: use its frame of the page's host, or its record of the page.",
+    callback=lambda _, __, given: given if given is None else index_at(given),
+    help="An index: use its frames of hosts, and its records of pages.",
 )
+
+
+@click.command("explain")
+@click.argument("page")
+@click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
+@index_option
 @click.option("--bits", is_flag=True, help="Also the features of the fingerprint, and its tallies.")
 @filter_option
 @json_option
 def explain_command(
-    page: str, url: str, index: str | None, bits: bool, options: dict[str, Any], *, as_json: bool
+    page: str, url: str, index: Index | None, bits: bool, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Show which text of PAGE would be judged, which is left out, and by which rule.
 
@@ -78,7 +82,7 @@ def explain_command(
     \b
     Exit codes: 0 done, 2 the page or the index cannot be read.
     """  # noqa: D301 - click must see the character
-    with RecordedPages.open(None if index is None else index_at(index), options) as pages:
+    with RecordedPages.open(index, options) as pages:
         found = pages.named(page, url)
     values = about(found) | (_judged(found.explained) if found.explained else _of_record(found))
     if bits and found.explained and found.explained.profile.texts:
