@@ -100,6 +100,15 @@ def write_lines(values: Iterable[Any]) -> None:
     sys.stdout.flush()
 
 
+def named(value: Any) -> Any:
+    """Return a value for JSON: named tuples become objects."""
+    if hasattr(value, "_asdict"):
+        return named(value._asdict())
+    if isinstance(value, Mapping):
+        return {name: named(each) for name, each in value.items()}
+    return [*map(named, value)] if isinstance(value, list | tuple) else value
+
+
 def say(text: str, *, err: bool = False) -> None:
     """Write a line for people on standard output."""
     click.echo(printable(text), err=err)
