@@ -61,8 +61,8 @@ _UPDATES = 1_000
 def scan_command(as_json: bool, **given: Any) -> None:
     """Remove the near-duplicates from a finished crawl, as a crawl would.
 
-    INPUT: JSON lines (also compressed), Parquet or WARC files, folders or patterns of them, in
-    order; - for lines on standard input. FILE gets one copy of each page, unchanged. Duplicates,
+    INPUT: files of JSON (lines or one list; also compressed), Parquet, WARC or WACZ, folders or
+    patterns of them, in order, also as URLs (extra "remote"); - for JSON on standard input. FILE gets one copy of each page, unchanged. Duplicates,
     and with --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON
     has it. Bad records are reported and left out. With --engine spark FILE is a folder. The same
     command continues an interrupted scan; its state is in FILE.scan.

@@ -33,14 +33,15 @@ from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.model import DROPPED, Verdict
 from dedup_filter.scan.best_copy import BestCopies
-from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
+from dedup_filter.scan.files import PIPE, Format, format_of, input_files, open_input
+from dedup_filter.scan.inputs import Input, Record, records_in, require_fields
 from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
 from dedup_filter.scan.own_texts import OwnTexts
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
-from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl
+from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
@@ -61,8 +62,7 @@ class Progress(NamedTuple):
     dropped: int
 
 
-Inputs = Sequence[tuple[str, Path]]
-"""Names of files, and where they are."""
+Inputs = Sequence[Input]
 Watch = Callable[[Progress], None]
 Say = Callable[[str], None]
 
@@ -82,10 +82,10 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         OSError: a file cannot be read or written.
     """
     CrawlFilter.check_options(job.index or "index", **job.options)
-    files = input_files(job, say)
+    files = input_files(job.inputs, job.written, say)
     kind = _kind(job, files)
     with _naming_output(job), Work(job, files) as work:
-        inputs = [(name, work.path_of(name)) for name in files]
+        inputs = [Input.of(name, work.place_of(name), kind, job.names) for name in files]
         # A WARC file is also replayed: its images and documents stay, unless they are to be judged.
         options: dict[str, Any] = {"payloads": "none"} if kind == "warc" else {}
         if job.index is not None:  # the options of the index hold, unless others are given
@@ -123,7 +123,7 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
     if files.count(PIPE) > 1:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
-        require_alike([Path(name) for name in files], job.names)
+        require_alike(files, job.names)
     if job.revisits and (kind != "warc" or job.mark):
         raise ConfigError("--revisits is for WARC files that are written without marks")
     if kind == "warc" and job.text_out is not None:
@@ -135,7 +135,7 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
     _require_ending(job.duplicates, of_marks)
     if kind == "warc" and not job.mark:
         for name in files:
-            if _is_gzip(Path(name)) != str(job.output).endswith(".gz"):
+            if _is_gzip(name) not in (None, str(job.output).endswith(".gz")):
                 raise ConfigError(
                     f"records are written in the compression of {name}: give {job.output} a name "
                     "with the same ending"
@@ -150,16 +150,18 @@ def _require_ending(path: Path | None, wanted: Format) -> None:
         raise ConfigError(f"{path} gets {what}: give it a name that ends in {end[wanted]}")
 
 
-def _is_gzip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+def _is_gzip(name: str) -> bool | None:
+    """Return whether the first record of a WARC file is compressed; None: it begins with none."""
+    with open_input(name) as file:
+        start = file.read(5)
+    return start.startswith(GZIP_MAGIC) if start.startswith((GZIP_MAGIC, b"WARC/")) else None
 
 
 def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, say: Say) -> None:
     """Judge all pages, from the bookmark of the index on."""
     if kind == "lines":
-        require_fields([str(path) for _, path in inputs], job.names)
-    before = [0, *accumulate(path.stat().st_size for _, path in inputs)]
+        require_fields(inputs, job.names)
+    before = [0, *accumulate(work.sizes)]
     is_over = False
     dropped = 0
 
@@ -177,7 +179,7 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
                 done = counted(sum(1 for _ in entries_in(work.log)), "record")
                 say(f"Continuing an interrupted scan: {done} judged already.")
             judged.keep_bookmark(bookmark)
-            records = _records(job, inputs, kind, at)
+            records = _records(job, inputs, at)
             for count, (file, record, verdict) in enumerate(_verdicts(judged, records, inputs), 1):
                 place = file, record.start, record.end, record.number, record.url
                 log.write(Entry(*place, found_of(record, verdict)).line)
@@ -234,14 +236,12 @@ class _Bookmark(NamedTuple):
         return found if found is not None and found.crawl == crawl else None
 
 
-def _records(
-    job: Scan, inputs: Inputs, kind: Format, at: _Bookmark
-) -> Iterator[tuple[int, Record]]:
+def _records(job: Scan, inputs: Inputs, at: _Bookmark) -> Iterator[tuple[int, Record]]:
     """Yield the records from a bookmark on, each with the number of its file."""
     reads = partial(records_in, payloads=FilterConfig.of(job.options).judged_payloads)
-    for file, (_, path) in enumerate(inputs[at.file :], at.file):
+    for file, (_, place, kind) in enumerate(inputs[at.file :], at.file):
         start, number = (at.end, at.number) if file == at.file else (0, 1)
-        for record in reads(str(path), kind, job.names, start, number):
+        for record in reads(place, kind, job.names, start, number):
             yield file, record
 
 
@@ -256,7 +256,7 @@ def _verdicts(
             ahead.append((file, record))
             url: str | Place = record.url
             if not url:
-                url = Place.without_url(f"{inputs[file][0]}:{record.number}")
+                url = Place.without_url(f"{inputs[file].name}:{record.number}")
             if isinstance(record.page, PageText):
                 yield {"url": url, **record.page._asdict()}
             else:  # it is not judged, but keeps its place among the others

@@ -21,7 +21,7 @@ from typing import NamedTuple, TextIO
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.filter import PlacedPage
-from dedup_filter.scan.inputs import read_line
+from dedup_filter.scan.inputs import read_item
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
@@ -86,7 +86,7 @@ def _write(pages: CrawlFilter, taken: TextIO, out: list[str]) -> None:
 
 def _submitted(pages: CrawlFilter, line: bytes, names: FieldNames) -> _Line:
     is_long = len(line) > LONGEST_LINE
-    read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_line(line, names)
+    read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_item(line, names)
     if isinstance(read, str):
         return _Line("", None, f"the line {read}")
     url, page, _ = read
