@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, say, write_report
+from dedup_filter.commands import json_option, say, say_without_url, write_report
 from dedup_filter.commands.options import (
     field_options,
     filter_option,
@@ -24,7 +24,6 @@ from dedup_filter.scan.outputs import Summary
 from dedup_filter.scan.scan import Progress, Watch, scan
 from dedup_filter.scan.work import Scan
 from dedup_filter.store.location import folder_of
-from dedup_filter.wording import counted
 
 _UPDATES = 1_000
 """Updates of the progress bar, at most."""
@@ -106,12 +105,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
     seconds = monotonic() - begun
     for each in () if as_json else summary.first_bad:
         say(each, err=True)
-    if summary.without_url and not as_json:
-        say(
-            f"{counted(summary.without_url, 'page')} without a URL (--url-field): judged as pages "
-            "of one host, so copies from different sites may be kept",
-            err=True,
-        )
+    if not as_json:
+        say_without_url(summary.without_url)
     if not (summary.pages or as_json):
         say("no page is in the input", err=True)
     report = {"output": given["output"], **summary._asdict(), "seconds": round(seconds, 1)}
