@@ -60,11 +60,10 @@ _UPDATES = 1_000
 def scan_command(as_json: bool, **given: Any) -> None:
     """Remove the near-duplicates from a finished crawl, as a crawl would.
 
-    INPUT: files of JSON (lines or one list; also compressed), Parquet, WARC or WACZ, folders or
-    patterns of them, in order, also as URLs (extra "remote"); - for JSON on standard input. FILE gets one copy of each page, unchanged. Duplicates,
-    and with --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON
-    has it. Bad records are reported and left out. With --engine spark FILE is a folder. The same
-    command continues an interrupted scan; its state is in FILE.scan.
+    INPUT: JSON (lines or a list), Parquet, WARC or WACZ files, folders, patterns or URLs of them,
+    in order; - for JSON on standard input. FILE gets one copy of each page. Duplicates, and with --mark all pages, have the verdict in a field "dedup"; for a
+    WARC record a line of JSON has it. Bad records are reported and left out. With --engine spark
+    FILE is a folder. The same command continues an interrupted scan; its state is in FILE.scan.
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """

@@ -4,9 +4,9 @@
     inputs, verdict log -> outputs                             writing, minutes
 
 While pages are judged, only the index and the log (`verdict_log`) are written. Each commit of the
-index has a bookmark: the length of the log, and the last record. So after a kill the same command
-cuts the log to this length and continues with the next record; later verdicts are neither in the
-index nor in the log. Once all pages are judged, the inputs are read again and outputs are written
+index has a bookmark: the length of the log. So after a kill the same command cuts the log to this
+length and continues behind the last record in it; later verdicts are neither in the index nor in
+the log. Once all pages are judged, the inputs are read again and outputs are written
 from the beginning, with the best copy of each page if the policy is not "first" (`best_copy`). They
 get their names when they are whole. If outputs were written during judging, they would have to be
 cut to a commit, too, which Parquet files do not allow.
@@ -162,28 +162,28 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
     if kind == "lines":
         require_fields(inputs, job.names)
     before = [0, *accumulate(work.sizes)]
-    is_over = False
-    dropped = 0
+    is_over, dropped = False, 0
 
     def bookmark() -> str:
         if is_over:
             raise StoreError("the scan broke off")
         log.flush()
-        return json.dumps(at._replace(log=log.tell()))
+        return json.dumps([work.crawl, log.tell()])
 
-    judged, at = _opened(job, work)
+    judged, length = _opened(job, work)
     try:
         with work.log.open("ab") as log:
-            log.seek(log.truncate(at.log))
-            if at.log:
-                done = counted(sum(1 for _ in entries_in(work.log)), "record")
-                say(f"Continuing an interrupted scan: {done} judged already.")
+            log.seek(log.truncate(length))
+            done, last = 0, None
+            for done, last in enumerate(entries_in(work.log), 1):  # noqa: B007 - its end is wanted
+                pass
+            if done:
+                say(f"Continuing an interrupted scan: {counted(done, 'record')} judged already.")
             judged.keep_bookmark(bookmark)
-            records = _records(job, inputs, at)
+            records = _records(job, inputs, last)
             for count, (file, record, verdict) in enumerate(_verdicts(judged, records, inputs), 1):
                 place = file, record.start, record.end, record.number, record.url
                 log.write(Entry(*place, found_of(record, verdict)).line)
-                at = _Bookmark(work.crawl, 0, file, record.end, record.number + 1)
                 dropped += verdict.outcome in DROPPED
                 watch(Progress(before[file] + record.passed, before[-1], count, dropped))
             judged.close()
@@ -196,14 +196,14 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
     work.save(is_judged=True)
 
 
-def _opened(job: Scan, work: Work) -> "tuple[CrawlFilter, _Bookmark]":
-    """Open the index, and return it with its bookmark."""
+def _opened(job: Scan, work: Work) -> tuple[CrawlFilter, int]:
+    """Open the index, and return it with the length of the log in its bookmark."""
     options = {**job.options, "workers": _workers(job.options.get("workers", "auto"))}
     while True:
         judged = CrawlFilter.open(work.index, crawl=work.crawl, **options)
-        at = _Bookmark.read(judged.bookmark, work.crawl)
-        if at is not None or not work.has_log:
-            return judged, at or _Bookmark(work.crawl)
+        crawl, length, *_ = json.loads(judged.bookmark or '["", 0]')
+        if crawl == work.crawl or not work.has_log:
+            return judged, length if crawl == work.crawl else 0
         # Nothing was committed, or another scan has used the index since and left its bookmark.
         # Begin again as a new crawl, so that pages recorded before are not taken for copies.
         judged.close()
@@ -217,32 +217,14 @@ def _workers(processes: int | str) -> int:
     return max(number - 1, 0)
 
 
-class _Bookmark(NamedTuple):
-    """The position of a scan."""
-
-    crawl: str
-    log: int = 0
-    """Length of the log in bytes."""
-    file: int = 0
-    end: int = 0
-    """The end of the last record in the file."""
-    number: int = 1
-    """The number of the next line."""
-
-    @classmethod
-    def read(cls, kept: str | None, crawl: str) -> "_Bookmark | None":
-        """Read the bookmark of an index; None: it has none of this crawl."""
-        found = None if kept is None else cls._make(json.loads(kept))
-        return found if found is not None and found.crawl == crawl else None
-
-
-def _records(job: Scan, inputs: Inputs, at: _Bookmark) -> Iterator[tuple[int, Record]]:
-    """Yield the records from a bookmark on, each with the number of its file."""
-    reads = partial(records_in, payloads=FilterConfig.of(job.options).judged_payloads)
-    for file, (_, place, kind) in enumerate(inputs[at.file :], at.file):
-        start, number = (at.end, at.number) if file == at.file else (0, 1)
-        for record in reads(place, kind, job.names, start, number):
+def _records(job: Scan, inputs: Inputs, last: Entry | None) -> Iterator[tuple[int, Record]]:
+    """Yield the records behind the last one in the log, each with the number of its file."""
+    payloads = FilterConfig.of(job.options).judged_payloads
+    file, start, number = (0, 0, 1) if last is None else (last.file, last.end, last.number + 1)
+    for _, place, kind in inputs[file:]:
+        for record in records_in(place, kind, job.names, start, number, payloads=payloads):
             yield file, record
+        file, start, number = file + 1, 0, 1
 
 
 def _verdicts(
