@@ -61,9 +61,10 @@ def scan_command(as_json: bool, **given: Any) -> None:
     """Remove the near-duplicates from a finished crawl, as a crawl would.
 
     INPUT: JSON (lines or a list), Parquet, WARC or WACZ files, folders, patterns or URLs of them,
-    in order; - for JSON on standard input. FILE gets one copy of each page. Duplicates, and with --mark all pages, have the verdict in a field "dedup"; for a
-    WARC record a line of JSON has it. Bad records are reported and left out. With --engine spark
-    FILE is a folder. The same command continues an interrupted scan; its state is in FILE.scan.
+    in order; - for JSON on standard input. FILE gets one copy of each page. Duplicates, and with
+    --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON has it.
+    Bad records are reported and left out. With --engine spark FILE is a folder. The same command
+    continues an interrupted scan; its state is in FILE.scan.
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """

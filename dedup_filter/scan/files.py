@@ -30,7 +30,7 @@ from dedup_filter.scan.streams import COMPRESSIONS
 Format = Literal["lines", "list", "parquet", "warc"]
 
 PIPE = "-"
-"""The name of standard input, which has lines."""
+"""The name of standard input, which has JSON."""
 _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
     **dict.fromkeys((".warc", ".warc.gz", ".wet", ".wet.gz", ".wacz"), "warc"),

@@ -36,6 +36,7 @@ from dedup_filter.text.page_fields import (
     url_in,
     value_at,
 )
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.payloads import BYTES_TYPE, Payloads
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
@@ -91,6 +92,10 @@ class Input(NamedTuple):
                 fields = names.all if names.url else [*names.all, *URL_NAMES]
                 kind = "list" if is_list(stream, fields) else "lines"
         return cls(name, place, kind)
+
+    def url_of(self, url: str, number: int) -> Place:
+        """Return the URL under which a record is judged; without one, a name of its own."""
+        return Place.of(url) if url else Place.without_url(f"{self.name}:{number}")
 
 
 def records_in(

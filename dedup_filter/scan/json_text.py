@@ -10,8 +10,9 @@ the fields that pages have. Lists and answers may follow one another. Reading ca
 line or element.
 
 The ends of elements are found by brackets and quotes alone, so nesting of any depth is skipped, and
-a damaged element costs no other one unless a bracket is missing. Memory: a line or an
-element of `LONGEST_LINE` bytes.
+a damaged element costs no other one unless a bracket is missing. (ijson ends at the first damage,
+and gives no positions.) Memory: a line or an element of `LONGEST_LINE` bytes. Cost: for an element
+of 20 KB 0.3 ms more than for a line.
 """
 
 import json

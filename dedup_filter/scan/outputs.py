@@ -35,7 +35,6 @@ from dedup_filter.scan.streams import Stream, compressed_to
 from dedup_filter.scan.verdict_log import BAD, NOT_PAGE, Entry
 from dedup_filter.scan.work import Scan
 from dedup_filter.text.page_fields import page_in
-from dedup_filter.text.page_url import Place
 
 MARK = "dedup"
 _MOST_SHOWN = 10
@@ -152,19 +151,20 @@ class _Lines:
                 line = stream.read(entry.end - entry.start)
                 if file.kind == "list":
                     line = on_one_line(line)
-                line = self._with_text(line, entry, file.name)
+                line = self._with_text(line, entry, file)
                 if self._mark or entry.outcome in self._repeats:
                     self.write_mark(entry, with_field(line, MARK, entry.mark))
                 else:
                     self._kept.write(line if line.endswith(b"\n") else line + b"\n")
 
-    def _with_text(self, line: bytes, entry: Entry, name: str) -> bytes:
+    def _with_text(self, line: bytes, entry: Entry, file: Input) -> bytes:
         """Add the clean text of a kept page to its line, if texts are wanted."""
         texts, job = self._wanted.texts, self._wanted.job
         if texts is None or job.text_out is None or entry.outcome in self._repeats:
             return line
         read = read_item(line, job.names)
-        text = None if isinstance(read, str) else texts.of(_place(entry, name), read[1])
+        url = file.url_of(entry.url, entry.number)
+        text = None if isinstance(read, str) else texts.of(url, read[1])
         return line if text is None else with_field(line, job.text_out, text)
 
     def write_mark(self, entry: Entry, line: bytes) -> None:
@@ -199,11 +199,6 @@ class _Records(_Lines):
         """Copy the file from its position to an offset, or to its end."""
         while not self._mark and (chunk := file.read(min(end - file.tell(), _CHUNK))):
             self._kept.write(chunk)
-
-
-def _place(entry: Entry, name: str) -> Place:
-    """Return the place at which the page of a record was judged; `name`: its input."""
-    return Place.of(entry.url) if entry.url else Place.without_url(f"{name}:{entry.number}")
 
 
 def with_field(line: bytes, name: str, value: Any) -> bytes:
@@ -246,14 +241,14 @@ class _Rows:
                 found = [*islice(entries, len(batch))]
                 values: dict[str, Sequence[Any]] = {MARK: [each.mark for each in found]}
                 if text_out is not None:
-                    values[text_out] = self._texts(batch, found, rows, file.name)
+                    values[text_out] = self._texts(batch, found, rows, file)
                 are_repeats = [entry.outcome in repeats for entry in found]
                 kept.write(batch, values, [mark or not each for each in are_repeats])
                 for each in dropped:
                     each.write(batch, values, are_repeats)
 
     def _texts(
-        self, batch: Any, found: Sequence[Entry], rows: ParquetRows, name: str
+        self, batch: Any, found: Sequence[Entry], rows: ParquetRows, file: Input
     ) -> list[str | None]:
         """Return the clean text of each row of a batch; None: it is dropped, or cannot be read."""
         texts, names = self._wanted.texts, self._wanted.job.names
@@ -261,6 +256,6 @@ class _Rows:
         return [
             None
             if texts is None or entry.outcome in self._wanted.repeats
-            else texts.of(_place(entry, name), page_in(item, names))
+            else texts.of(file.url_of(entry.url, entry.number), page_in(item, names))
             for entry, item in zip(found, items, strict=True)
         ]

@@ -44,7 +44,6 @@ from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
 from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.page_url import Place
 from dedup_filter.upkeep import index_at
 from dedup_filter.upkeep.directory import RecordedDirectory
 from dedup_filter.wording import counted
@@ -236,9 +235,7 @@ def _verdicts(
     def pages() -> Iterator[dict[str, Any]]:
         for file, record in records:
             ahead.append((file, record))
-            url: str | Place = record.url
-            if not url:
-                url = Place.without_url(f"{inputs[file].name}:{record.number}")
+            url = inputs[file].url_of(record.url, record.number)
             if isinstance(record.page, PageText):
                 yield {"url": url, **record.page._asdict()}
             else:  # it is not judged, but keeps its place among the others
