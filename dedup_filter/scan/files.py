@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.errors import ConfigError, DedupError, needs_extra
 from dedup_filter.scan.streams import COMPRESSIONS
 
 Format = Literal["lines", "list", "parquet", "warc"]
@@ -269,10 +269,8 @@ class _Opened(io.RawIOBase):
 
 def _system(name: str) -> tuple[Any, str]:
     """Return the file system of a name, and the path in it."""
-    try:
+    with needs_extra("remote", name):
         from fsspec.core import url_to_fs
-    except ModuleNotFoundError:
-        raise DedupError(f"{name} needs fsspec: pip install 'dedup-filter[remote]'") from None
     system, path = url_to_fs(name)
     return system, str(path)
 

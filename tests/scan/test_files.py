@@ -290,7 +290,7 @@ def test_what_is_missing_is_named(here, monkeypatch):
     for module in [name for name in sys.modules if name.startswith("fsspec")]:
         monkeypatch.setitem(sys.modules, module, None)
     error = refused("scan", "memory://a.jsonl", "-o", "u.jsonl")
-    assert "needs fsspec: pip install 'dedup-filter[remote]'" in error
+    assert "needs another package: install dedup-filter with its extra 'remote'" in error
     assert list(here.iterdir()) == []
 
 
