@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 from dedup_filter import FilterConfig, Verdict
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway, StoreError
-from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.pipeline import NearDuplicateMiddleware, NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 
@@ -53,7 +53,7 @@ class HastyLoop(asyncio.SelectorEventLoop):
 
 
 class Crawl:
-    """The judge of a crawl, and a loop that runs while something is asked for."""
+    """Pipeline and spider middleware of a crawl, and a loop that runs while they are called."""
 
     def __init__(self, pages=None, end_crawl=None, **settings):
         self.loop = HastyLoop()
@@ -61,7 +61,9 @@ class Crawl:
         self.stats = Collector()
         self.pages = CrawlFilter.open() if pages is None else pages
         counting = CrawlStats(self.stats, end_crawl)
-        self.judge = Judge(PluginSettings.read(Settings(settings)), self.pages, counting)
+        read = PluginSettings.read(Settings(settings))
+        self.pipeline = NearDuplicatePipeline(read, self.pages, counting)
+        self.middleware = NearDuplicateMiddleware(self.pipeline)
 
     def run(self, coroutine):
         return self.loop.run_until_complete(coroutine)
@@ -87,9 +89,9 @@ class Crawl:
     def expect(self, response, *items, ends=False):
         """Let a response give items, and perhaps no more."""
         for item in items:
-            self.judge.expect(item, response)
+            self.middleware.expect(item, response)
         if ends:
-            self.call(self.judge.output_ended, response, has_failed=False)
+            self.call(self.middleware.output_ended, response, has_failed=False)
 
     def send(self, item, response=None):
         """Let an item come to the pipeline; it may have to wait there."""
@@ -98,7 +100,7 @@ class Crawl:
         return sent
 
     def judged(self, item):
-        return self.run(self.judge.item(item))
+        return self.run(self.pipeline.judge(item))
 
     def put_through(self, item, response=None):
         """Let an item pass all pipelines, or be dropped by that of the filter."""
@@ -107,14 +109,14 @@ class Crawl:
         return sent.verdict
 
     def scraped(self, item, response=None):
-        self.call(self.judge.item_scraped, item, response)
+        self.call(self.pipeline.item_scraped, item, response)
 
     def lost(self, item, response=None):
-        self.call(self.judge.item_lost, item, response)
+        self.call(self.pipeline.item_lost, item, response)
 
     def end(self):
         self.has_ended = True
-        return self.run(self.judge.finish())
+        return self.run(self.pipeline.index.close(self.pipeline.fates.end_all))
 
     def close(self):
         if self.pages.is_shared:
@@ -127,7 +129,7 @@ class Crawl:
 class Sent:
     def __init__(self, crawl, item, response):
         self._crawl, self._item, self._response = crawl, item, response
-        self._task = crawl.loop.create_task(crawl.judge.item(item))
+        self._task = crawl.loop.create_task(crawl.pipeline.judge(item))
 
     @property
     def verdict(self):
@@ -136,7 +138,7 @@ class Sent:
 
     @property
     def is_dropped(self):
-        return self.verdict is not None and self.verdict.outcome in self._crawl.judge.drops
+        return self.verdict is not None and self.verdict.outcome in self._crawl.pipeline.drops
 
     @property
     def outcome(self):

@@ -28,8 +28,8 @@ from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
 from dedup_filter.model import SOURCES, Outcome, Reason, Refusal, Rule
-from dedup_filter.scrapy_plugin.host_watch import LAST_PAGES
-from dedup_filter.scrapy_plugin.host_watch import TEXTS as WARNINGS
+from dedup_filter.scrapy_plugin.advice import LAST_PAGES
+from dedup_filter.scrapy_plugin.advice import TEXTS as WARNINGS
 from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
@@ -156,7 +156,8 @@ def counted_stats():
         stats.close({**figures_of(pages), **figures_of(_SharedIndex())})
     names = set(counted)
     for module in (ROOT / "dedup_filter" / "scrapy_plugin").glob("*.py"):
-        added = re.findall(r'stats\.(?:add|set)\(\s*"([\w/]+)"', module.read_text("utf-8"))
+        code = module.read_text("utf-8")
+        added = re.findall(r'(?:stats\.(?:add|set)\(|\bstat=)\s*"([\w/]+)"', code)
         names |= {f"dedup/{name}" for name in added}
     many = {"unjudged": "reason", "distance": "bits", "language": "code", "all": "outcome"}
     many |= {"warnings": "kind", "kept": "rule"}

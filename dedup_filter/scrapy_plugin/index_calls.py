@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from twisted.internet import task
 
@@ -24,9 +24,6 @@ from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
-
-if TYPE_CHECKING:
-    from dedup_filter.filter import PlacedPage
 
 Result = TypeVar("Result")
 
@@ -41,7 +38,7 @@ class IndexCalls:
         self._unwritten: list[Judgement] = []
         """Pages whose commit or release failed."""
 
-    def read(self, page: Page) -> "Future[PlacedPage]":
+    def read(self, page: Page) -> Future[PlacedPage]:
         """Start to read a page, unless started: in a worker, or at once if there are none."""
         if page.reading is None:
             assert isinstance(page.text, PageText)
@@ -79,25 +76,28 @@ class IndexCalls:
                 self.pages.flush()
                 del left[0]
 
-        def then(fault: BaseException | None) -> None:
+        def written(call: "_Made[None]") -> None:
             self._unwritten += [*left[1:], *left[:1]]  # one that always fails blocks no other
-            if fault is not None:
+            if (fault := call.exception()) is not None:
                 self._stats.fault(fault)
 
         if left:
-            self._send(write, then)
+            self._start(write).add_done_callback(written)
 
     async def figures(self) -> Mapping[str, int]:
         """Return the figures of the index; empty after a fault."""
         return await self._answer(partial(figures_of, self.pages)) or {}
 
-    async def written(self) -> None:
-        """Wait until all earlier writes have succeeded or failed."""
-        await self._ask(lambda: None)
-
-    async def close(self) -> None:
-        """Close the index after all earlier calls."""
+    async def close(self, release_pending: Callable[[], None]) -> Mapping[str, int]:
+        """Write what is left, close the index, and return its figures."""
+        await self._ask(lambda: None)  # all earlier writes have succeeded or failed
+        self.write()
+        release_pending()
+        figures = await self.figures()
+        if figures:
+            self._stats.answered(is_last=True)
         await self._answer(self.pages.close)
+        return figures
 
     async def _answer(self, call: Callable[[], Result]) -> Result | None:
         """Make a call, and wait for its answer; None after a fault."""
@@ -109,28 +109,21 @@ class IndexCalls:
 
     async def _ask(self, call: Callable[[], Result]) -> Result:
         """Make a call after all earlier calls, and wait for its answer."""
-        waiting = self._in_thread(call)
-        return self._timed(call, self._stats.spent) if waiting is None else await waiting
+        made = self._start(call)
+        return made.result() if isinstance(made, Future) else await made
 
-    def _send(self, call: Callable[[], None], then: Callable[[BaseException | None], None]) -> None:
-        """Make a call after all earlier calls; `then` gets its fault, in the crawl's thread."""
-        waiting, fault = self._in_thread(call), None
-        if waiting is not None:
-            waiting.add_done_callback(lambda made: then(made.exception()))
-            return
-        try:
-            self._timed(call, self._stats.spent)
-        except Exception as error:
-            fault = error
-        then(fault)
-
-    def _in_thread(self, call: Callable[[], Result]) -> "asyncio.Future[Result] | None":
-        """Start a call in the thread; None: the call must be made directly."""
+    def _start(self, call: Callable[[], Result]) -> "_Made[Result]":
+        """Start a call in the thread, after all earlier calls; without a loop, make it at once."""
         loop = running_loop()
-        if self._thread is None or loop is None:
-            return None
-        spent = partial(loop.call_soon_threadsafe, cast("Any", self._stats.spent))
-        return loop.run_in_executor(self._thread, self._timed, call, spent)
+        if self._thread is not None and loop is not None:
+            spent = partial(loop.call_soon_threadsafe, cast("Any", self._stats.spent))
+            return loop.run_in_executor(self._thread, self._timed, call, spent)
+        made: Future[Result] = Future()
+        try:
+            made.set_result(self._timed(call, self._stats.spent))
+        except Exception as fault:
+            made.set_exception(fault)
+        return made
 
     @staticmethod
     def _timed(call: Callable[[], Result], spent: Callable[[float], object]) -> Result:
@@ -139,6 +132,10 @@ class IndexCalls:
             return call()
         finally:
             spent(perf_counter() - started)
+
+
+_Made = Future[Result] | asyncio.Future[Result]
+"""A call that was made, or is made in the thread."""
 
 
 async def in_thread(call: Callable[[], Result]) -> Result:

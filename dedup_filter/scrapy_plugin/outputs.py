@@ -1,5 +1,7 @@
-"""What a crawl writes beside its feed: its duplicates, and a report on its index.
+"""Verdicts -> exceptions, lines of the log, lines of a file; the index -> a report.
 
+    exception           NearDuplicate, which Scrapy counts and other components can catch
+    line in the log     what the page repeats and how closely; or why it is kept though it is near
     DEDUP_DUPLICATES    a line of JSON for each duplicate, as it is found:
                         {"url": ..., "outcome": "near", "original": ..., "distance": 3,
                          "similarity": 0.9412, "fingerprint": "00ab...", "cluster": 17, ...}
@@ -18,13 +20,85 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from scrapy.exceptions import DropItem
+
 from dedup_filter.errors import ConfigError
-from dedup_filter.model import Verdict
+from dedup_filter.model import Refusal, Verdict
+from dedup_filter.review.refusals import why
 from dedup_filter.scrapy_plugin.index_calls import in_thread
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.wording import counted, printable
 
+_LONGEST_URL = 500
+
 logger = logging.getLogger("dedup_filter")
+
+
+class NearDuplicate(DropItem):
+    """Drop an item because its page repeats one that was seen before.
+
+    `url` is the URL of the item's page, `original` the URL of the page that it repeats; `distance`
+    and `similarity` are the verdict's. Scrapy would log the whole item at `log_level`, so this
+    level never shows, and the pipeline writes its own line.
+    """
+
+    def __init__(self, url: str, verdict: Verdict) -> None:
+        super().__init__(describe(url, verdict), log_level="NOTSET")
+        self.url = url
+        self.verdict = verdict
+        self.original = verdict.original
+        self.distance = verdict.distance
+        self.similarity = verdict.similarity
+
+
+class Revisit(NearDuplicate):
+    """Drop an item because its page was kept in an earlier crawl (`revisit="drop"`)."""
+
+
+class SameTemplate(NearDuplicate):
+    """Drop an item because its host has shown enough pages like it (`same_template`)."""
+
+
+def dropped_for(url: str, verdict: Verdict) -> NearDuplicate:
+    """Return the exception that drops an item."""
+    kinds = {"revisit": Revisit, "same_template": SameTemplate}
+    return kinds.get(verdict.outcome, NearDuplicate)(url, verdict)
+
+
+def describe(url: str, verdict: Verdict) -> str:
+    """Describe in one line what a duplicate repeats, and how closely. URLs are escaped for a log.
+
+    >>> describe("http://a/2", Verdict("near", "http://a/1", distance=3, similarity=0.92))
+    '(near, 3 bits, 92 % similar): http://a/2 repeats http://a/1'
+    """
+    kind: list[str] = [verdict.outcome.replace("_", " ")]
+    if verdict.outcome != "exact" and verdict.distance is not None:
+        kind.append(counted(verdict.distance, "bit"))
+    if verdict.outcome != "exact" and verdict.similarity is not None:
+        kind.append(f"{100 * verdict.similarity:.0f} % similar")
+    if verdict.reason is not None:
+        kind.append(verdict.reason.replace("_", " "))
+    page, original = _shown(url), _shown(verdict.original)
+    if verdict.outcome == "same_template":
+        return f"({kind[0]}): {page} has few words beside the frame of its host"
+    if verdict.outcome == "revisit":
+        return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
+    if verdict.original == url:
+        return f"({', '.join(kind)}): {page} was fetched before in this crawl"
+    return f"({', '.join(kind)}): {page} repeats {original}"
+
+
+def describe_refusal(url: str, refusal: Refusal) -> str:
+    """Describe in one line which words of a page are missing in the page that it is near.
+
+    >>> describe_refusal("http://a/2", Refusal("lines", 2, 0, "Size 40", 7, 3, "http://a/1"))
+    '(3 bits): http://a/2: 2 words of lines missing in http://a/1, 0 allowed: "Size 40"'
+    """
+    return f"({counted(refusal.distance, 'bit')}): {_shown(url)}: {why(refusal)}"
+
+
+def _shown(url: str | None) -> str:
+    return printable(url or "", _LONGEST_URL) or "(a page without URL)"
 
 
 class DuplicatesFile:

@@ -32,29 +32,6 @@ from dedup_filter.model import Fate, Verdict
 
 
 @dataclass(eq=False)
-class Judgement:
-    """The verdict on a page, and the fate of the page; items of one page share one judgement."""
-
-    verdict: Verdict
-    url: str
-    urls: tuple[str, ...] = ()
-    """URLs at which a link leads to the page's response."""
-    size: int = 0
-    """Bytes of the page."""
-    waits: bool = False
-    """Whether the fate of the page's original is not known yet."""
-    fate: Fate | None = None
-    """Pending while the page is claimed; gone: the page must be judged anew, or its content would
-    be lost. None: the index has no record of the page, but the verdict stands."""
-    is_logged: bool = False
-    """Whether the log has its line on this page, and its bytes are counted as dropped."""
-    is_counted: bool = False
-    """Whether the verdict is in the stats."""
-    has_lost_items: bool = False
-    """Whether a pipeline dropped an item of the page, or failed on one."""
-
-
-@dataclass(eq=False)
 class ResponseItems:
     """The items of one response whose outcomes are not known yet."""
 
@@ -64,7 +41,7 @@ class ResponseItems:
     """Whether the output broke off, or requests the page again: more items may come then."""
     to_come: int = 0
     """How many items it gave that have no outcome."""
-    under_way: list[tuple[Any, Judgement | None]] = field(default_factory=list)
+    under_way: "list[tuple[Any, Judgement | None]]" = field(default_factory=list)
     """Items that were judged and are in later pipelines; without a judgement if they opted out."""
     replaced: int = 0
     """How many items passed after a later pipeline replaced them: any of `under_way`."""
@@ -78,6 +55,29 @@ class ResponseItems:
         return self.has_ended and not self.to_come
 
 
+@dataclass(eq=False)
+class Judgement:
+    """The verdict on a page, and the fate of the page; items of one page share one judgement."""
+
+    verdict: Verdict
+    url: str
+    urls: tuple[str, ...] = ()
+    """URLs at which a link leads to the page's response."""
+    size: int = 0
+    """Bytes of the page."""
+    items: ResponseItems = field(default_factory=ResponseItems)
+    """The items of the page's response."""
+    waits: bool = False
+    """Whether the fate of the page's original is not known yet."""
+    fate: Fate | None = None
+    """Pending while the page is claimed; gone: the page must be judged anew, or its content would
+    be lost. None: the index has no record of the page, but the verdict stands."""
+    is_counted: bool = False
+    """Whether the page is in the stats, and has its line in the log."""
+    has_lost_items: bool = False
+    """Whether a pipeline dropped an item of the page, or failed on one."""
+
+
 class PageFates:
     """Decides the fate of each claimed page; `ended` is called once a page, with its judgement."""
 
@@ -85,22 +85,13 @@ class PageFates:
         self._ended = ended
         self.orphans = ResponseItems(gives_more=False, comes_again=True)
         """Items without a response."""
-        self._claimed: dict[int | None, tuple[Judgement, ResponseItems]] = {}
-        """Page number -> the pending judgement and the items of its response."""
+        self._claimed: dict[int | None, Judgement] = {}
+        """Pending pages by number."""
 
-    def claim(self, judgement: Judgement, items: ResponseItems) -> None:
+    def claim(self, judgement: Judgement) -> None:
         """Add a page that the index has pending."""
         judgement.fate = "pending"
-        self._claimed[judgement.verdict.page] = judgement, items
-
-    def give(self, items: ResponseItems) -> None:
-        """Count an item that a response gives."""
-        items.gave_items = True
-        items.to_come += 1
-
-    def enter(self, items: ResponseItems, item: Any, judgement: Judgement | None) -> None:
-        """Follow an item that was judged and goes on to later pipelines."""
-        items.under_way.append((item, judgement))
+        self._claimed[judgement.verdict.page] = judgement
 
     def leave(self, items: ResponseItems, item: Any, *, has_passed: bool) -> None:
         """Act on the outcome of an item: it passed all pipelines, or one of them lost it."""
@@ -123,7 +114,7 @@ class PageFates:
     def is_pending(self, page: int) -> bool:
         """Return whether a page is still pending, now that another page waits for it."""
         if page in self._claimed:
-            self._decide(*self._claimed[page], is_awaited=True)
+            self._decide(self._claimed[page], is_awaited=True)
         return page in self._claimed
 
     def end(self, judgement: Judgement, fate: Fate | None) -> None:
@@ -134,7 +125,7 @@ class PageFates:
 
     def end_all(self) -> None:
         """Release the pages that are pending, because the crawl ends."""
-        for judgement, _ in list(self._claimed.values()):
+        for judgement in list(self._claimed.values()):
             self.end(judgement, "gone")
 
     def _resolve(self, items: ResponseItems) -> None:
@@ -145,9 +136,9 @@ class PageFates:
             for passage in list(items.under_way):
                 self._leave(items, passage, have_passed)
         if items.is_over:
-            for judgement, given_by in list(self._claimed.values()):
-                if given_by is items:
-                    self._decide(judgement, items)
+            for judgement in list(self._claimed.values()):
+                if judgement.items is items:
+                    self._decide(judgement)
 
     def _leave(
         self, items: ResponseItems, passage: tuple[Any, Judgement | None], has_passed: bool
@@ -158,11 +149,10 @@ class PageFates:
             self.end(judgement, "kept")
         elif judgement is not None and judgement.verdict.page in self._claimed:
             judgement.has_lost_items = True
-            self._decide(*self._claimed[judgement.verdict.page])
+            self._decide(judgement)
 
-    def _decide(
-        self, judgement: Judgement, items: ResponseItems, *, is_awaited: bool = False
-    ) -> None:
+    def _decide(self, judgement: Judgement, *, is_awaited: bool = False) -> None:
+        items = judgement.items
         if any(each is judgement for _, each in items.under_way):
             return
         if items.is_over or not items.gives_more:

@@ -18,11 +18,9 @@ from scrapy.statscollectors import StatsCollector
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import DedupError, StoreAway
-from dedup_filter.model import RECORDED, SOURCES, Outcome, Refusal, Verdict
-from dedup_filter.scrapy_plugin.hints import Hints
-from dedup_filter.scrapy_plugin.host_watch import HostWatch
+from dedup_filter.model import RECORDED, SOURCES, Outcome, Reason, Refusal, Verdict
+from dedup_filter.scrapy_plugin.advice import Hints, HostWatch
 from dedup_filter.scrapy_plugin.page_fates import Judgement
-from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.wording import counted, printable
 
@@ -67,22 +65,23 @@ class CrawlStats:
         """Set a figure."""
         self._collector.set_value(f"dedup/{name}", value)
 
-    def page(self, judgement: Judgement, page: Page | None = None) -> None:
-        """Count the verdict on a page, once; `page` None: its text is not known."""
+    def page(self, judgement: Judgement, text: PageText | Reason | None = None) -> bool:
+        """Count the verdict on a page, once; return whether it is counted now."""
         if judgement.is_counted:
-            return
+            return False
         judgement.is_counted = True
         verdict = judgement.verdict
         for name in _counted_names(verdict):
             self.add(name)
         for name in ("candidates", "shingles", "shingles_without_stopword"):
             self.add(name, getattr(verdict, name))
-        if verdict.refused is not None:
-            self._look_at_lines(judgement.url, verdict.refused, page)
+        if verdict.refused is not None and isinstance(text, PageText):
+            self._look_at_lines(judgement.url, verdict.refused, text)
         if (warned := self._hosts.see(judgement.url, verdict)) is not None:
             self.add(f"warnings/{warned.kind}")
             if warned.text is not None:
                 logger.warning("%s", warned.text)
+        return True
 
     def fault(self, fault: BaseException, message: str = _NOT_RECORDED) -> None:
         """Count a fault and log it."""
@@ -157,12 +156,10 @@ class CrawlStats:
             parts.append(f"all crawlers since the index was made, {everywhere}")
         return "; ".join(parts)
 
-    def _look_at_lines(self, url: str, refusal: Refusal, page: Page | None) -> None:
-        if page is None or not isinstance(page.text, PageText):
-            return
+    def _look_at_lines(self, url: str, refusal: Refusal, text: PageText) -> None:
         started = perf_counter()
         try:
-            self._hints.see(url, refusal.lines, page.text)
+            self._hints.see(url, refusal.lines, text)
         except Exception as fault:
             self.fault(fault, "The lines that make a page differ could not be located in it")
         self.spent(perf_counter() - started)

@@ -29,10 +29,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from scrapy import Request
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin import Addon
 from dedup_filter.scrapy_plugin.index_calls import in_thread
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -187,3 +190,22 @@ class UrlRules:
             found = mine(pages, given=given, refuted=self._contradicted).proven
         write_rules(self._file, found, force=True)
         return found
+
+
+class UrlRulesMiddleware:
+    """Hold back requests whose page would repeat a kept page (downloader middleware)."""
+
+    def __init__(self, rules: UrlRules) -> None:
+        self._rules = rules
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "UrlRulesMiddleware":
+        """Make the downloader middleware of a crawl."""
+        rules = Addon.of(crawler).pipeline.rules
+        assert rules is not None, "the add-on adds this middleware only with rules"
+        return cls(rules)
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
+        """Let a request be made, or raise IgnoreRequest."""
+        if self._rules.holds_back(request):
+            raise IgnoreRequest("by a URL rule (DEDUP_URL_RULES) its page repeats a kept page")

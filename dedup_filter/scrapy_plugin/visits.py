@@ -1,4 +1,9 @@
-"""Responses -> their pages, and the judgements that their items share.
+"""Responses and items -> their pages, and the judgements that items of one response share.
+
+Scrapy does not pass the response to a pipeline. The spider middleware knows the response, so it
+registers each item object that it passes on (`expect`), and the pipeline finds the response by the
+identity of the object (`giver`). The item is judged by its own fields if settings name them
+(DEDUP_SOURCE="item": always), or if its response is not a page; else by its response.
 
 The page of a response is
 
@@ -16,21 +21,36 @@ text share one judgement, and so do items whose pages repeat one another.
 The items of a feed are separate pages, distinguished by their URLs.
 """
 
+import logging
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from weakref import ref
+from urllib.parse import urljoin
+from weakref import WeakKeyDictionary, ref
 
+from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
 
 from dedup_filter.filter import PlacedPage
 from dedup_filter.model import Reason
 from dedup_filter.scrapy_plugin.page_fates import Judgement, ResponseItems
+from dedup_filter.scrapy_plugin.settings import PluginSettings
+from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats
 from dedup_filter.text.decode import decode, looks_binary
-from dedup_filter.text.page_fields import PageText, is_document
+from dedup_filter.text.page_fields import (
+    FieldNames,
+    PageText,
+    is_document,
+    names_in,
+    page_in,
+    url_in,
+)
 from dedup_filter.text.payloads import BYTES_TYPE, Payloads
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
+from dedup_filter.wording import printable
 
 NO_PAYLOADS = Payloads()
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
@@ -41,6 +61,10 @@ _DATA_START = re.compile(
 )
 _MOST_SHARED = 2000
 """Judgements that the items of one response (a feed) can share."""
+_LONGEST = 500
+"""Characters of a list of fields in a warning."""
+
+logger = logging.getLogger("dedup_filter")
 
 
 @dataclass(eq=False)
@@ -114,6 +138,127 @@ class Visit:
     def _shared_by(self, key: str | int) -> Judgement | None:
         found = self._shared.get(key)
         return None if found is None or found.fate == "gone" else found
+
+
+class Visits:
+    """The responses of a crawl that Scrapy holds."""
+
+    def __init__(
+        self,
+        settings: PluginSettings,
+        payloads: Payloads,
+        stats: CrawlStats,
+        orphans: ResponseItems,
+    ) -> None:
+        self._payloads, self._stats = payloads, stats
+        self._fields = ItemFields(settings.field_names)
+        # If settings name fields, items are judged as with DEDUP_SOURCE="item".
+        is_by_names = settings.source == "auto" and self._fields.names.name_page
+        self.source = "item" if is_by_names else settings.source
+        self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
+        self.no_response = Visit(None)
+        """The visit of all items without a response."""
+        self.no_response.items = orphans
+
+    def of(self, response: Any) -> Visit:
+        """Return the visit of a response, a new one the first time."""
+        if not isinstance(response, Response):
+            return self.no_response
+        try:
+            if response not in self._visits:
+                self._visits[response] = Visit(response, self._payloads)
+                if self._visits[response].opted_out:
+                    self._stats.add("opted_out")
+            return self._visits[response]
+        except Exception as fault:
+            self._stats.fault(fault, NOT_JUDGED)
+            return self.no_response
+
+    def giver(self, item: Any) -> Visit:
+        """Return the visit that gave an item.
+
+        If another pipeline replaced the item, its visit is found by the URL of its page, provided
+        that only one visit under way has this URL.
+        """
+        visits = [*self._visits.values(), self.no_response]
+        for visit in visits:
+            for place, expected in enumerate(visit.expected):
+                if expected is item:
+                    del visit.expected[place]
+                    return visit
+        url = self._fields.url(item)
+        there = [visit for visit in visits if visit.url == url]
+        return there[0] if len(there) == 1 else self.no_response
+
+    def page(self, item: Any, visit: Visit) -> Page:
+        """Return the page of an item. The item's URL may be relative to its response's URL."""
+        is_by_response = visit.is_one_page and self.source == "auto"
+        if not is_by_response and self.source != "response":
+            text = self._fields.page(item)
+            if not isinstance(text, str) or self.source == "item":
+                url = self._fields.url(item)
+                with suppress(ValueError):  # such as http://[1/
+                    return Page(urljoin(visit.url, url), text)
+                return Page(visit.url or url, text)
+        return visit.read()
+
+
+class ItemFields:
+    """Read the page and the URL in the fields of the items of one crawl.
+
+    If DEDUP_HTML_FIELD or DEDUP_TEXT_FIELDS names fields that an item does not have, or that hold
+    no text, the names may be misspelt: the log names the item's fields, once for each reason.
+    """
+
+    def __init__(self, names: FieldNames) -> None:
+        self.names = names
+        self._warned: set[Reason] = set()
+
+    def url(self, item: Any) -> str:
+        """Return the URL of an item's page, "" if there is none in its fields."""
+        return url_in(_Fields(item), self.names) or ""
+
+    def page(self, item: Any) -> PageText | Reason:
+        """Return the text of an item's page, or the reason why its fields hold none."""
+        fields = _Fields(item)
+        page = page_in(fields, self.names)
+        if isinstance(page, str) and self.names.name_page and page not in self._warned:
+            self._warned.add(page)
+            logger.warning("%s %s", type(item).__name__, self._warning(fields, page))
+        return page
+
+    def _warning(self, fields: Mapping[str, Any], reason: Reason) -> str:
+        html = [] if self.names.html is None else [self.names.html]
+        named = {"HTML_FIELD": html, "TEXT_FIELDS": self.names.text}
+        looked = [f"{_listed(each)} (DEDUP_{name})" for name, each in named.items() if each]
+        return (
+            f"without page text ({reason}): looked for {', '.join(looked)}; its fields are "
+            f"{_listed(names_in(fields)) or 'none'}; it and others like it are kept unjudged"
+        )
+
+
+class _Fields(Mapping[str, Any]):
+    """The fields of an item, whatever the kind of the item and of the items within it."""
+
+    def __init__(self, item: Any) -> None:
+        self._item = ItemAdapter(item if ItemAdapter.is_item(item) else {})
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            value = self._item[name]
+        except AttributeError:  # a dataclass or attrs field without a value
+            return None
+        return _Fields(value) if ItemAdapter.is_item(value) else value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._item)
+
+    def __len__(self) -> int:
+        return len(self._item)
+
+
+def _listed(names: Iterable[object]) -> str:
+    return printable(", ".join(map(repr, names)), _LONGEST)
 
 
 def _urls(url: str, request: Request) -> tuple[str, ...]:

@@ -11,12 +11,8 @@ from scrapy.signalmanager import SignalManager
 
 from dedup_filter import ConfigError
 from dedup_filter.errors import StoreError
-from dedup_filter.scrapy_plugin.pipeline import (
-    Addon,
-    NearDuplicateMiddleware,
-    NearDuplicatePipeline,
-    SettingsError,
-)
+from dedup_filter.scrapy_plugin import Addon, SettingsError
+from dedup_filter.scrapy_plugin.pipeline import NearDuplicateMiddleware, NearDuplicatePipeline
 
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
 
@@ -97,12 +93,12 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
     crawler = Crawler(Addon(), DEDUP_ON_ERROR="close")
     crawler.engine = Mock(spec=[method])
     pipeline = NearDuplicatePipeline.from_crawler(crawler)
-    Addon.of(crawler).judge.pages.close()
+    pipeline.pages.close()
 
     async def crawl():
         for _ in range(2):
             await pipeline.process_item({"html": "<html>"})
-        await Addon.of(crawler).judge.finish()
+        await pipeline.index.close(pipeline.fates.end_all)
 
     asyncio.run(crawl())
 

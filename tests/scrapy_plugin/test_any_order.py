@@ -23,7 +23,7 @@ class Chances:
             pages.failing = {"commit", "release"}
         self.fails = fails
         self.crawl = Crawl(pages, **BY_TEXT)
-        self.judge = self.crawl.judge
+        self.pipeline, self.middleware = self.crawl.pipeline, self.crawl.middleware
         self.items = 0
         self.through = []
         """Texts of the items that went through."""
@@ -43,10 +43,10 @@ class Chances:
         items = []
         for each in range(self.chance.randint(1, 4)):
             item = {"text": self.chance.choice("ABCD"), "url": f"http://i/{number}/{each}"}
-            self.judge.expect(item, response)
+            self.middleware.expect(item, response)
             items.append(asyncio.ensure_future(self.item(item, response)))
             await self.any_time()
-        self.judge.output_ended(response, has_failed=False)
+        self.middleware.output_ended(response, has_failed=False)
         await asyncio.gather(*items)
 
     async def item(self, item, response):
@@ -54,15 +54,16 @@ class Chances:
         went_through = fate in ("through", "made anew")
         if fate != "lost before":
             self.items += 1
-            judgement = await self.judge.item(item)
+            judgement = await self.pipeline.judge(item)
             await self.any_time()
-            if judgement.verdict.outcome in self.judge.drops:
+            if judgement.verdict.outcome in self.pipeline.drops:
                 went_through = False
                 self.dropped.append(item["text"])
             elif went_through:
                 self.through.append(item["text"])
                 item = dict(item) if fate == "made anew" else item
-        (self.judge.item_scraped if went_through else self.judge.item_lost)(item, response)
+        comes_out = self.pipeline.item_scraped if went_through else self.pipeline.item_lost
+        comes_out(item, response)
 
     async def any_time(self):
         fails = self.chance.random() < self.fails

@@ -145,7 +145,7 @@ def test_page_is_kept_or_released(make_crawl, pages, respond, story):
     if "links" in steps:
         settings = {**settings, "DEDUP_FOLLOW_LINKS": False}
     crawl = make_crawl(pages, **settings)
-    judge, response = crawl.judge, respond("http://a/", "<p>text")
+    middleware, response = crawl.middleware, respond("http://a/", "<p>text")
     if "feed" in steps:
         response = respond("http://feed/", "[]", JsonResponse)
     items = [page_item(number, text=f"{number}") for number in range(3)]
@@ -160,14 +160,14 @@ def test_page_is_kept_or_released(make_crawl, pages, respond, story):
             comes_out({} if step[0] == "?" else each, response)
         elif step in ("links", "again"):
             link = "http://a/" if step == "again" else "http://a/link"
-            crawl.run(judge.holds_back(Request(link, dont_filter=True), response))
+            crawl.run(middleware.holds_back(Request(link, dont_filter=True), response))
         elif step == ".":
             assert pages.pending
             assert (pages.committed, pages.released) == ([], [])
         elif step == "close":
             crawl.end()
         else:
-            crawl.call(judge.output_ended, response, has_failed=step == "fail")
+            crawl.call(middleware.output_ended, response, has_failed=step == "fail")
 
     assert (pages.committed, pages.released) == fates
     assert crawl.stats["dedup/pages"] == crawl.stats["dedup/new"] == sum(map(len, fates))
@@ -197,7 +197,7 @@ def test_page_of_which_nothing_is_lost_is_waited_for(make_crawl, pages, respond)
     """It has given a link so far, and its output goes on."""
     crawl = make_crawl(pages, DEDUP_SOURCE="response", DEDUP_FOLLOW_LINKS=False)
     here, there = respond("http://a/", "<p>text"), respond("http://b/", "<p>text")
-    crawl.run(crawl.judge.holds_back(Request("http://a/link", dont_filter=True), here))
+    crawl.run(crawl.middleware.holds_back(Request("http://a/link", dont_filter=True), here))
     twin = {"n": 1}
     crawl.expect(there, twin, ends=True)
 
@@ -205,7 +205,7 @@ def test_page_of_which_nothing_is_lost_is_waited_for(make_crawl, pages, respond)
     crawl.pause()
     assert waiting.outcome is None
 
-    crawl.call(crawl.judge.output_ended, here, has_failed=False)
+    crawl.call(crawl.middleware.output_ended, here, has_failed=False)
     assert waiting.end() == "exact"
 
 

@@ -10,8 +10,8 @@ from made_text import prose
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.model import MissingLine
 from dedup_filter.review.refusals import ignorable
-from dedup_filter.scrapy_plugin import hints as hints_module
-from dedup_filter.scrapy_plugin.hints import MANY, MOST_HINTS, MOST_OF_HOST, Hints
+from dedup_filter.scrapy_plugin import advice
+from dedup_filter.scrapy_plugin.advice import MANY, MOST_HINTS, MOST_OF_HOST, Hints
 from dedup_filter.text.page_fields import PageText
 
 TEXT = prose(1)
@@ -107,7 +107,7 @@ def kept_without(pages, about, selector):
 @pytest.mark.parametrize("sites", [15, pytest.param(60, marks=pytest.mark.slow)])
 def test_pages_that_hints_are_about_are_dropped_without_their_elements(monkeypatch, sites):
     """Nearly all: what is frame, and the main text of a page, changes with an element."""
-    monkeypatch.setattr(hints_module, "MANY", 2)
+    monkeypatch.setattr(advice, "MANY", 2)
     sites_with_hints = counted = kept = 0
     for seed in range(sites):
         pages = site(random.Random(seed))
@@ -194,9 +194,9 @@ def test_pages_that_no_host_has_are_not_counted(url):
 
 def test_looks_are_bounded(monkeypatch):
     looks = []
-    found = hints_module.ignorable
-    monkeypatch.setattr(hints_module, "ignorable", lambda *each: looks.append(1) or found(*each))
-    monkeypatch.setattr(hints_module, "MOST_OF_CRAWL", 2 * MOST_OF_HOST + 500)
+    found = advice.ignorable
+    monkeypatch.setattr(advice, "ignorable", lambda *each: looks.append(1) or found(*each))
+    monkeypatch.setattr(advice, "MOST_OF_CRAWL", 2 * MOST_OF_HOST + 500)
     counts = Hints()
     for host, wanted in (("a", 1), ("b", 2), ("c", 2.5)):
         for number in range(MOST_OF_HOST + 20):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.host_watch import MOST_HOSTS, MOST_NAMED, HostWatch
+from dedup_filter.scrapy_plugin.advice import MOST_HOSTS, MOST_NAMED, HostWatch
 
 PAGES = {
     "new": Verdict("new"),

@@ -93,7 +93,7 @@ def test_opted_out_response_is_neither_judged_nor_remembered(make_crawl, respond
     response = respond("http://a/", page(1), meta={"dedup": False})
 
     assert judged(crawl, response, {"number": 1}, {"html": page(1)}) == [None, None]
-    assert not crawl.run(crawl.judge.holds_back(response.follow("b"), response))
+    assert not crawl.run(crawl.middleware.holds_back(response.follow("b"), response))
     assert len(crawl.pages) == 0
     assert crawl.stats["dedup/opted_out"] == 1
     assert crawl.stats["dedup/pages"] == 0

@@ -24,7 +24,7 @@ def crawl(make_crawl, pages):
 
 @pytest.fixture
 def log(caplog):
-    caplog.set_level(logging.INFO, "dedup_filter")
+    caplog.set_level(logging.WARNING, "dedup_filter")
     return caplog
 
 
@@ -37,10 +37,10 @@ def clock(monkeypatch):
 
 def put_outside_a_loop(crawl, item):
     """Judge an item as under a reactor that is not asyncio's: nothing is waited for."""
-    coroutine = crawl.judge.item(item)
+    coroutine = crawl.pipeline.judge(item)
     with pytest.raises(StopIteration):
         coroutine.send(None)
-    crawl.judge.item_scraped(item, None)
+    crawl.pipeline.item_scraped(item, None)
 
 
 @pytest.mark.parametrize("in_thread", [True, False])
@@ -104,16 +104,20 @@ def test_heart_of_the_crawl_beats_while_the_server_hangs(crawl, pages):
 
 
 def test_calls_are_made_in_one_thread_in_the_order_asked_for(crawl, pages):
-    calls, made, told = IndexCalls(pages, crawl.judge.stats), [], []
+    calls, made, told = IndexCalls(pages, crawl.pipeline.stats), [], []
 
     def call(number):
         made.append((number, threading.current_thread().name))
 
+    def send(number):
+        sent = calls._start(lambda: call(number))
+        sent.add_done_callback(lambda made: told.append(made.exception()))
+
     async def test():
-        calls._send(lambda: call(1), told.append)
+        send(1)
         asked = asyncio.ensure_future(calls._ask(lambda: call(2)))
         await asyncio.sleep(0)
-        calls._send(lambda: call(3), told.append)
+        send(3)
         await asked
         await calls._ask(lambda: call(4))
 

@@ -11,7 +11,6 @@ from scrapy.http import Response
 from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.errors import ConfigError
 from dedup_filter.scrapy_plugin.outputs import DuplicatesFile
-from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
 
 FULL = Path("/dev/full")
 NEAR = Verdict("near", "http://a/", 3, 0.9412, page=9, original_page=7, fingerprint=0xAB)
@@ -66,9 +65,9 @@ def test_each_page_is_written_once_however_many_items_it_has(
     crawl = make_crawl(DEDUP_ACTION=action)
     first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
     with opened(path) as file:
-        pipeline = NearDuplicatePipeline(crawl.judge, 0, file)
-        passed(crawl, pipeline, first, 1)
-        assert passed(crawl, pipeline, twin, 3) == (0 if action == "drop" else 3)
+        crawl.pipeline.duplicates = file
+        passed(crawl, first, 1)
+        assert passed(crawl, twin, 3) == (0 if action == "drop" else 3)
     (line,) = lines_of(path)
     assert (line["url"], line["outcome"], line["original"]) == ("http://b/", "exact", "http://a/")
 
@@ -78,23 +77,23 @@ def test_a_full_disk_costs_no_verdict(make_crawl, respond, page, caplog):
     caplog.set_level(logging.ERROR, "dedup_filter")
     crawl = make_crawl()
     with opened(FULL) as file:
-        pipeline = NearDuplicatePipeline(crawl.judge, 0, file)
+        crawl.pipeline.duplicates = file
         for url in ("http://a/", "http://b/"):
-            passed(crawl, pipeline, respond(url, page(1)), 1)
+            passed(crawl, respond(url, page(1)), 1)
     assert (crawl.stats["dedup/items_dropped"], crawl.stats["dedup/errors"]) == (1, 1)
     assert "A duplicate could not be written (DEDUP_DUPLICATES)" in caplog.text
 
 
-def passed(crawl, pipeline: NearDuplicatePipeline, response: Response, count: int) -> int:
+def passed(crawl, response: Response, count: int) -> int:
     """Give items of a response to the pipeline; return how many it let pass."""
     items = [{"number": number} for number in range(count)]
     for item in items:
-        crawl.judge.expect(item, response)
-    crawl.judge.output_ended(response, has_failed=False)
+        crawl.middleware.expect(item, response)
+    crawl.middleware.output_ended(response, has_failed=False)
     kept = 0
     for item in items:
         with suppress(NearDuplicate):
-            crawl.run(pipeline.process_item(item))
+            crawl.run(crawl.pipeline.process_item(item))
             crawl.scraped(item, response)
             kept += 1
     return kept

@@ -1,7 +1,6 @@
 """Items are kept, dropped or tagged, links followed or held back; a line tells of each page."""
 
 import inspect
-import io
 import logging
 import re
 
@@ -16,12 +15,7 @@ from scrapy.http import HtmlResponse
 from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
-from dedup_filter.scrapy_plugin.pipeline import (
-    NearDuplicateMiddleware,
-    NearDuplicatePipeline,
-    Revisit,
-    describe,
-)
+from dedup_filter.scrapy_plugin.outputs import Revisit, describe
 
 NEAR = Verdict("near", "http://a/1", distance=3, similarity=0.92, language="en", candidates=2)
 LINK = Request("http://a/next")
@@ -32,8 +26,8 @@ class Components:
 
     def __init__(self, crawl, summary_interval=0.0):
         self.crawl, self.stats = crawl, crawl.stats
-        self.pipeline = NearDuplicatePipeline(crawl.judge, summary_interval)
-        self.middleware = NearDuplicateMiddleware(crawl.judge)
+        self.pipeline, self.middleware = crawl.pipeline, crawl.middleware
+        self.pipeline.summary_interval = summary_interval
 
     def process(self, item, response=None):
         """Let an item pass all pipelines."""
@@ -116,37 +110,6 @@ def test_a_page_that_is_kept_though_it_is_near_another_says_why_once(
     told = [re.sub(r"\d bits", "k bits", record.getMessage()) for record in log.records]
     missing = 'headline missing in http://a/1\\u202e: "Press release 2"'
     assert told == [f"Kept (k bits): http://a/2\\u202e: {missing}"]
-
-
-@pytest.mark.parametrize(("level", "made"), [(logging.INFO, 0), (logging.DEBUG, 1)])
-def test_why_a_page_is_kept_is_said_only_if_a_handler_writes_it(
-    make, respond, article, monkeypatch, level, made
-):
-    """Under Scrapy all loggers are enabled for all levels; LOG_LEVEL is that of the handler."""
-    said, written = [], io.StringIO()
-    explain = pipeline_module.describe_refusal
-    monkeypatch.setattr(
-        pipeline_module, "describe_refusal", lambda *each: said.append(each) or explain(*each)
-    )
-    handler = logging.StreamHandler(written)
-    handler.setLevel(level)
-    logger = logging.getLogger("dedup_filter")
-    monkeypatch.setattr(logger, "handlers", [handler])
-    monkeypatch.setattr(logger, "propagate", False)  # the handlers of pytest write all
-    monkeypatch.setattr(logger, "level", logging.NOTSET)
-    monkeypatch.setattr(logging.root, "level", logging.NOTSET)
-    logger.manager._clear_cache()
-    components = make()
-    for number in (1, 2):
-        html = f"<html><body><h1>Press release {number}</h1><p>{article(1)}</p></body></html>"
-        response, item = respond(f"http://a/{number}", html), {}
-        components.passed(response, [item])
-        components.process(item, response)
-    logger.manager._clear_cache()
-
-    assert components.stats["dedup/kept/headline"] == 1
-    assert len(said) == made
-    assert written.getvalue().count("Kept (") == made
 
 
 @pytest.mark.parametrize(("interval", "summed_up"), [(60.0, ["2 pages", "4 pages"]), (0.0, [])])
