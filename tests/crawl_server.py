@@ -1,9 +1,9 @@
-"""Crawls in processes that need not import Scrapy: forked from a server that has.
+"""Crawls in processes that import neither Scrapy nor this library: forked from a server that has.
 
 A crawl of a few pages spends most of its time on imports, and the tests make a hundred of them.
-The server has imported what a crawl takes from other libraries. No reactor is chosen and nothing
-of `dedup_filter` is there, so a crawl does all else in a process of its own, up to the end of an
-interpreter, as if a shell had started it.
+The server only imports, and judges one page, so that the layout of an index is planned once and
+the stopwords are read. No reactor is chosen and no setting is read: a crawl does all else in a
+process of its own, up to the end of an interpreter, as if a shell had started it.
 
     python crawl_server.py < orders > answers        # of each a JSON value a line
 
@@ -12,9 +12,11 @@ interpreter, as if a shell had started it.
 """
 
 import ast
+import gc
 import importlib
 import json
 import os
+import pkgutil
 import re
 import signal
 import subprocess
@@ -116,6 +118,7 @@ class CrawlProcess:
 def serve() -> None:
     """Be the server; in the process of a crawl, return when that is done."""
     import_components()
+    gc.freeze()  # or each crawl would look for garbage in all that is imported
     # The buffer of sys.stdin would be read by crawls, too.
     with os.fdopen(os.dup(0)) as orders:
         for line in orders:
@@ -130,8 +133,14 @@ def serve() -> None:
 
 
 def import_components() -> None:
-    """Import whatever Scrapy's own settings name, and what is below this library."""
-    for name in ("scrapy.commands.crawl", "scrapy.crawler", "lxml.html", "numpy", "redis.cluster"):
+    """Import whatever Scrapy's own settings name, the plugin, and what it imports when needed."""
+    import scrapy.commands
+
+    needed = "scrapy_plugin.url_rules", "review.report", "store.redis.redis_pages", "scrapy_command"
+    commands = (each.name for each in pkgutil.iter_modules(scrapy.commands.__path__))
+    names = [f"dedup_filter.{each}" for each in needed]
+    names += [f"scrapy.commands.{each}" for each in commands]
+    for name in (*names, "redis.cluster", "stopwordsiso"):
         importlib.import_module(name)
     from scrapy.settings import default_settings
 
@@ -142,8 +151,11 @@ def import_components() -> None:
             # That of FTP chooses a reactor in old versions.
             if module.startswith("scrapy.") and not module.endswith(".ftp"):
                 importlib.import_module(module)
+    from dedup_filter import NearDuplicateFilter
+
+    with NearDuplicateFilter.open() as pages:
+        pages.see("http://a/", html="<p>It is the first of the pages, and there is none before it.")
     assert "twisted.internet.reactor" not in sys.modules
-    assert "dedup_filter" not in sys.modules
 
 
 def crawl(arguments: list[str], folder: str, log: str) -> None:
