@@ -11,7 +11,7 @@ from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.model import MissingLine
 from dedup_filter.review.refusals import ignorable
 from dedup_filter.scrapy_plugin import advice
-from dedup_filter.scrapy_plugin.advice import MANY, MOST_HINTS, MOST_OF_HOST, Hints
+from dedup_filter.scrapy_plugin.advice import MANY, MOST_HINTS, Hints
 from dedup_filter.text.page_fields import PageText
 
 TEXT = prose(1)
@@ -193,13 +193,15 @@ def test_pages_that_no_host_has_are_not_counted(url):
 
 
 def test_looks_are_bounded(monkeypatch):
+    assert (advice.MOST_OF_HOST, advice.MOST_OF_CRAWL) == (1_000, 20_000)
     looks = []
     found = advice.ignorable
     monkeypatch.setattr(advice, "ignorable", lambda *each: looks.append(1) or found(*each))
-    monkeypatch.setattr(advice, "MOST_OF_CRAWL", 2 * MOST_OF_HOST + 500)
+    monkeypatch.setattr(advice, "MOST_OF_HOST", 100)
+    monkeypatch.setattr(advice, "MOST_OF_CRAWL", 250)
     counts = Hints()
-    for host, wanted in (("a", 1), ("b", 2), ("c", 2.5)):
-        for number in range(MOST_OF_HOST + 20):
+    for host, wanted in (("a", 100), ("b", 200), ("c", 250)):
+        for number in range(120):
             see(counts, host, f"Read {number}")
-        assert len(looks) == wanted * MOST_OF_HOST
-    assert [pages for pages, *_ in hints(counts)] == [1_000, 1_000, 500]
+        assert len(looks) == wanted
+    assert [pages for pages, *_ in hints(counts)] == [100, 100, 50]
