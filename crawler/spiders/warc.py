@@ -69,7 +69,7 @@ class WarcSpider(scrapy.Spider):
 
     def _records(self, file: Path) -> Iterator[WarcRecord]:
         try:
-            yield from read_warc(file, self.settings.getint("DOWNLOAD_MAXSIZE"))
+            yield from read_warc(file.open("rb"), self.settings.getint("DOWNLOAD_MAXSIZE"))
         except OSError as error:
             self.logger.error("cannot read %s: %s", file, error)  # noqa: TRY400 - no traceback
             self._count("unreadable_files")
