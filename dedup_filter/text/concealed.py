@@ -40,7 +40,7 @@ import xxhash
 from dedup_filter.text.blocks import NOWHERE, Block, Cut, split_blocks, text_hash
 from dedup_filter.text.decode import parse
 from dedup_filter.text.lines import with_line_ends
-from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of, without_marks
+from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of
 from dedup_filter.text.plain_text import count_words
 
 _NO_PAGE = 20
@@ -87,21 +87,13 @@ def read_concealed(
     Return this text, and `unread_words`, `unread_hash`, `is_by_script`, `notes_hash`,
     `waiting_words` and `waiting_hash` of the `Page`.
     """
-    choice = choose(parts, visible)
+    choice = Choice(parts, visible.blocks)
     cut = visible if choice.marked is parts.visible else split_blocks(choice.marked)
     notes_hash = choice.note(parts.notes) if parts.notes else 0
     unread_hash = choice.unread.intdigest() if choice.unread_words else 0
     is_by_script = parts.has_scripts and choice.is_hull(parts.empty_ids)
     of_waiting = choice.waiting_words, choice.waiting.intdigest() if choice.waiting_words else 0
     return cut, (choice.unread_words, unread_hash, is_by_script, notes_hash, *of_waiting)
-
-
-def choose(parts: Parts, visible: Cut) -> "Choice":
-    """Choose the marked text to read of a page whose visible text is `visible`."""
-    choice = Choice(visible.blocks, parts.visible)
-    if parts.segments or parts.data:
-        _choose(parts, choice)
-    return choice
 
 
 def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
@@ -127,8 +119,8 @@ def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
 class Choice:
     """The text that is read besides the visible text, and a measure of the unread text."""
 
-    def __init__(self, visible: Sequence[Block], marked: str) -> None:
-        self.marked = marked
+    def __init__(self, parts: Parts, visible: Sequence[Block]) -> None:
+        self.marked = parts.visible
         """The marked text that is read."""
         self.reads_hidden = False
         self.reads_data = False
@@ -138,26 +130,20 @@ class Choice:
         self.waiting = xxhash.xxh3_64()
         self._visible = visible
         self._taken = 0.0
-
-    def takes(self, waiting: Sequence[str], hidden: Sequence[str] = ()) -> bool:
-        """Return whether texts are longer than the text read so far; leave them if not."""
-        words = sum(map(count_words, [*waiting, *hidden]))
-        if words > self._shown + self._taken:
-            self._taken += words
-            return True
-        self.leave(hidden, waits=False)
-        self.leave(waiting)
-        return False
-
-    def leave(self, texts: Iterable[str], *, waits: bool = True) -> None:
-        """Count and hash unread text."""
-        for text in texts:
-            words, line = count_words(text), text.encode("utf-8", "surrogatepass") + b"\n"
-            self.unread_words += words
-            self.unread.update(line)
-            if waits:
-                self.waiting_words += words
-                self.waiting.update(line)
+        if parts.segments:
+            hidden, waiting = self._unseen_of(parts, "hidden"), self._unseen_of(parts, "waiting")
+            self.reads_hidden = self._takes(waiting, hidden)
+            if self.reads_hidden:
+                self.marked = parts.marked("", "hidden", "waiting")
+        if parts.data:
+            found, unsearched = prose_of(parts.data)
+            of_scripts = [list(self._unseen(texts)) for texts in found]
+            self.reads_data = self._takes(list(chain.from_iterable(of_scripts)))
+            if self.reads_data:
+                self.marked += "".join(map(_as_marked, of_scripts))
+            self._leave(unsearched)
+        if parts.segments:
+            self._leave(self._unseen_of(parts, "template"))
 
     def note(self, texts: Iterable[str]) -> int:
         """Return 64 bits of the notes; if they have more words than the visible text, count them.
@@ -169,18 +155,9 @@ class Choice:
         shown = sum([block.words for block in self._visible if block.kind != "title"])
         if count_words(noted) > shown:
             left = self.unread_words, self.waiting_words
-            self.leave([noted])
+            self._leave([noted])
             self.unread_words, self.waiting_words = (max(each, floor(shown)) for each in left)
         return text_hash(noted)
-
-    def unseen(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yield each text without the sentences of earlier texts and of the visible text."""
-        for text in texts:
-            all_of_it = sentences(text)
-            new = [each for each in all_of_it if each not in self._known]
-            if new:
-                self._known.update(new)
-                yield ". ".join(new) if len(new) < len(all_of_it) else text
 
     def is_hull(self, empty_ids: Iterable[str]) -> bool:
         """Return whether the page is an empty shell that scripts fill."""
@@ -189,6 +166,45 @@ class Choice:
         if sum([block.words for block in self._visible if block.kind != "title"]) < _NO_PAGE:
             return True
         return not _ROOTS.isdisjoint(empty_ids) and self._shown < _NO_APPLICATION
+
+    def _takes(self, waiting: Sequence[str], hidden: Sequence[str] = ()) -> bool:
+        """Return whether texts are longer than the text read so far; leave them if not."""
+        words = sum(map(count_words, [*waiting, *hidden]))
+        if words > self._shown + self._taken:
+            self._taken += words
+            return True
+        self._leave(hidden, waits=False)
+        self._leave(waiting)
+        return False
+
+    def _leave(self, texts: Iterable[str], *, waits: bool = True) -> None:
+        """Count and hash unread text."""
+        for text in texts:
+            words, line = count_words(text), text.encode("utf-8", "surrogatepass") + b"\n"
+            self.unread_words += words
+            self.unread.update(line)
+            if waits:
+                self.waiting_words += words
+                self.waiting.update(line)
+
+    def _unseen_of(self, parts: Parts, place: str) -> list[str]:
+        """Return the new texts in a place that are neither links nor page frame."""
+        return list(
+            self._unseen(
+                block.text
+                for block in split_blocks(parts.marked(place)).blocks
+                if block.is_text and block.containers.frames[block.inside] == NOWHERE
+            )
+        )
+
+    def _unseen(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield each text without the sentences of earlier texts and of the visible text."""
+        for text in texts:
+            all_of_it = _sentences(text)
+            new = [each for each in all_of_it if each not in self._known]
+            if new:
+                self._known.update(new)
+                yield ". ".join(new) if len(new) < len(all_of_it) else text
 
     @cached_property
     def _shown(self) -> float:
@@ -199,39 +215,7 @@ class Choice:
     @cached_property
     def _known(self) -> set[str]:
         # One split is faster than many; joined by a sentence end that does not also match "\n".
-        return set(sentences("。".join([block.text for block in self._visible])))
-
-
-def _choose(parts: Parts, choice: Choice) -> None:
-    """Add the text to read to the visible text; leave the rest."""
-    parts = parts._replace(segments=[without_markup(*segment) for segment in parts.segments])
-    hidden, waiting = (
-        list(choice.unseen(_texts(split_blocks(parts.marked(place)).blocks)))
-        for place in ("hidden", "waiting")
-    )
-    if choice.takes(waiting, hidden):
-        choice.marked = parts.marked("", "hidden", "waiting")
-        choice.reads_hidden = True
-    found, unsearched = prose_of(parts.data)
-    of_scripts = [list(choice.unseen(texts)) for texts in found]
-    if choice.takes(list(chain.from_iterable(of_scripts))):
-        choice.marked += _as_marked(of_scripts)
-        choice.reads_data = True
-    choice.leave(unsearched)
-    template = split_blocks(parts.marked("template"))
-    choice.leave(choice.unseen(_texts(template.blocks)))
-
-
-def without_markup(place: str, segment: str) -> tuple[str, str]:
-    """Parse hidden text that is escaped HTML, as in the noscript of some pages."""
-    if place not in ("hidden", "waiting") or not _MARKUP.search(segment):
-        return place, segment
-    pieces = segment.split(OPEN)  # texts and heads in turn
-    pieces[0::2] = [
-        _paragraphs(_markup_texts(without_marks(text))) if _MARKUP.search(text) else text
-        for text in pieces[0::2]
-    ]
-    return place, OPEN.join(pieces)
+        return set(_sentences("。".join([block.text for block in self._visible])))
 
 
 def _markup_texts(markup: str) -> list[str]:
@@ -242,28 +226,16 @@ def _markup_texts(markup: str) -> list[str]:
     return [block.text for block in split_blocks(parts_of(marked_text(tree)).visible).blocks]
 
 
-def _texts(blocks: Iterable[Block]) -> Iterator[str]:
-    """Yield the texts of blocks that are neither links nor page frame."""
-    for block in blocks:
-        if block.is_text and block.containers.frames[block.inside] == NOWHERE:
-            yield block.text
-
-
-def sentences(text: str) -> list[str]:
+def _sentences(text: str) -> list[str]:
     """Cut a text into its sentences, without the marks at their ends."""
     pieces = map(str.strip, _SENTENCE_END.split(text))
     return [piece.rstrip(".!?…。！？") for piece in pieces if piece]
 
 
-def _as_marked(of_scripts: Iterable[Sequence[str]]) -> str:
-    """Write texts as paragraphs, in one container for each script."""
-    return "".join(
-        [f"{OPEN}script {OPEN}{_paragraphs(texts)}{CLOSE}" for texts in of_scripts if texts]
-    )
-
-
-def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join([f"{OPEN}p {OPEN}{with_line_ends(text)}{CLOSE}" for text in texts])
+def _as_marked(of_script: Sequence[str]) -> str:
+    """Write the texts of a script as paragraphs in one container."""
+    paragraphs = [f"{OPEN}p {OPEN}{with_line_ends(text)}{CLOSE}" for text in of_script]
+    return f"{OPEN}script {OPEN}{''.join(paragraphs)}{CLOSE}" if paragraphs else ""
 
 
 def _prose(data: str) -> Iterator[list[str]]:

@@ -29,7 +29,7 @@ Cost: 0.07 ms for the content of 200 blocks, 0.01 ms for their menus.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import xxhash
 
@@ -83,17 +83,6 @@ def words_before(blocks: Iterable[Block], containers: Containers) -> list[float]
     return list(accumulate(words))
 
 
-LeftOut = Literal["frame", "container", "before", "after", "links"]
-"""Why a block is no main content, by the first step that left it out:
-
-    frame      it is in page frame by an element's tag or class name
-    container  it is outside the container that holds the content
-    before     it is short or of links, and stands before the content
-    after      it is short or of links, and stands after the content
-    links      it is mostly links
-"""
-
-
 class Content(NamedTuple):
     """The main content of some blocks, and the blocks around it."""
 
@@ -116,22 +105,6 @@ class Content(NamedTuple):
         """
         is_list = word_sum(self.main) < _LIST_SHARE * word_sum(self.inside)
         return self.inside if is_list else self.main
-
-    def left_out(self, blocks: Iterable[Block]) -> dict[int, LeftOut]:
-        """Return position -> reason for the given blocks that are no main content."""
-        main, inside, candidates, stretch = (
-            {block.position for block in part} for part in self[:4]
-        )
-        first = min(stretch, default=0)
-
-        def reason(place: int) -> LeftOut:
-            if place not in candidates:
-                return "frame"
-            if place not in inside:
-                return "container"
-            return "links" if place in stretch else "before" if place < first else "after"
-
-        return {each: reason(each) for each in (b.position for b in blocks) if each not in main}
 
 
 def find_content(blocks: Sequence[Block]) -> Content:

@@ -24,7 +24,7 @@ is written as `LINE_END`.
     <svg><text>one</text></svg><iframe srcdoc="<p>two">
     OPEN "svg " OPEN CLOSE OPEN "text " OPEN "one" CLOSE OPEN "iframe " OPEN OPEN "p " ...
 
-    <style>one</style>    only with unread text: see `account`
+    <style>one</style>    only with unread text, for `explain`
     UNREAD "style" OPEN "one" ENDUNREAD
 
 Block-level elements are the elements that browsers display as blocks (HTML Standard, section 15.3,
@@ -131,7 +131,6 @@ _IS_STREAMED = (
 )
 """Streamed rows stand in a table of their own, whose child has the id."""
 _NOTE = "note"
-_NOTHING = "nothing"
 _PLACES = ["hidden", "waiting", "template"]
 """If several of these are around a piece, it belongs to the last one in this list."""
 _NOTICE = 400
@@ -208,25 +207,16 @@ def parts_of(marked: str) -> Parts:
     data = [text for kind, _, text in scripts if text and (kind or _STATE.search(text, 0, _START))]
     ids = [script for script, is_script, _ in scripts if not is_script]
     marked = "".join([first, *(after for _, _, after in pieces)])
-    segments = [each for each in _segments(marked) if each[0] != _NOTHING]
+    segments = [each for each in segments_of(marked) if each[0] != "notice"]
     visible = "".join([text for place, text in segments if not place]) if segments else marked
     if not any(place for place, _ in segments):
         segments = []
     return Parts(visible, segments, data, len(ids) < len(scripts), ids, notes)
 
 
-def places_of(marked: str) -> list[str]:
-    """Return the place of each piece of marked text without scripts, cut at all marks of hiding.
-
-    The place is as in `Parts.segments`, or "nothing" for a piece without text or a notice to
-    enable JavaScript.
-    """
-    return [place for place, _ in _segments(marked)]
-
-
-def without_marks(marked: str) -> str:
-    """Replace each mark by a space; heads stay."""
-    return _ANY_MARK.sub(" ", marked)
+def text_of(marked: str) -> str:
+    """Return the text of a piece of marked text without marks and heads."""
+    return " ".join(_ANY_MARK.sub(" ", " ".join(marked.split(OPEN)[0::2])).split())
 
 
 @cache
@@ -402,8 +392,12 @@ def _split(text: str, mark: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def _segments(marked: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of each piece between marks of hiding, if there are any."""
+def segments_of(marked: str) -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each piece of marked text without scripts, see `Parts`.
+
+    Nothing is yielded if nothing is hidden. The place of a noscript that only requests JavaScript
+    is "notice". Hidden pieces without text are left out.
+    """
     if HIDE[0] not in marked:
         return
     around: list[str] = []  # the places of the hidden parts around a piece
@@ -419,15 +413,9 @@ def _segments(marked: str) -> Iterator[tuple[str, str]]:
                 yield "", piece
                 continue
             shown = _IMAGE.sub("", piece) if IMAGE[0] in piece else piece
-            if not _has_text(shown) or (len(around) == 1 and _is_notice(shown)):
-                yield _NOTHING, shown
-            else:
-                yield max(around, key=_PLACES.index), shown
-
-
-def _has_text(piece: str) -> bool:
-    """Return whether there is text between the heads."""
-    return any(text and not text.isspace() for text in piece.split(OPEN)[0::2])
+            if any(text and not text.isspace() for text in shown.split(OPEN)[0::2]):
+                is_notice = len(around) == 1 and _is_notice(shown)
+                yield "notice" if is_notice else max(around, key=_PLACES.index), shown
 
 
 def _is_notice(piece: str) -> bool:
