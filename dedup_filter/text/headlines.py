@@ -21,9 +21,17 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.plain_text import is_spaced, normalize
-from dedup_filter.text.reading import MOST_OF_HEADLINE, title_parts
 from dedup_filter.thresholds import CUT_HEADLINE, FRAME_TIMES
+
+MOST_OF_HEADLINE = 200
+"""Characters of an h1 or a title that are kept."""
+_BETWEEN_PARTS = re.compile(
+    r"\s+(?:[-\u2010-\u2015:/<>\u00b7\u2022~]|::|>>|<<)\s+|\s*[|\uff5c\u00bb\u00ab]+\s*"
+    # Chinese and Japanese titles have no spaces around separators.
+    r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
+)
 
 TimesShown = Callable[[str], int]
 """A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
@@ -43,6 +51,24 @@ _CUT_OFF = "….\u2025 "
 
 # The headline of a page is compared with the headline of each candidate.
 _normal = lru_cache(maxsize=1024)(normalize)
+
+
+def title_parts(title: str) -> list[str]:
+    """Return the parts of a title, such as the page's name and the site's name.
+
+    >>> title_parts("git-diff - Git 2.39 manual | Example")
+    ['git-diff', 'Git 2.39 manual', 'Example']
+    """
+    return [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
+
+
+def part_hash(part: str) -> int:
+    """Return 64 bits that identify an h1 or a part of a title.
+
+    They differ from the hash of a block with the same text: the links of a menu have the headlines
+    of other pages.
+    """
+    return text_hash(f"\0title\0{part[:MOST_OF_HEADLINE]}")
 
 
 class Headline(NamedTuple):

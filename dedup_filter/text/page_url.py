@@ -35,7 +35,7 @@ _MOST = 8
 _LINK = re.compile(r"<([^<>]*)>([^<>]*)")
 """A link in a header, and its parameters."""
 _RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)
-_base = etree.XPath("string((//base/@href)[1])")
+_base = etree.XPath("normalize-space(//base/@href)")
 
 
 def canonical(url: str) -> str:
@@ -114,15 +114,19 @@ def canonical_of(place: Place, links: Iterable[str]) -> str | None:
     return urls.popitem()[1] if len(urls) == 1 and place.key not in urls else None
 
 
+def base_of(root: etree._Element) -> str:
+    """Return the URL of the first base element of a page, "" for none."""
+    return str(_base(root))
+
+
 def canonical_links(root: etree._Element) -> tuple[str, ...]:
     """Return the different URLs that the head of a page names as canonical."""
     links = (link for head in root.iterchildren("head") for link in head.iterchildren("link"))
     found = _different(each.get("href", "") for each in links if _is_canonical(each.get("rel", "")))
     if not found:
         return ()
-    base = str(_base(root)).strip()
     try:
-        return tuple(urljoin(base, link) for link in found)
+        return tuple(urljoin(base_of(root), link) for link in found)
     except ValueError:  # "http://[1/"
         return ()
 

@@ -113,14 +113,6 @@ def select(root: etree._Element, selectors: Selectors) -> tuple[Effect, ...]:
     return tuple(effects)
 
 
-def selected_copy(
-    root: etree._Element, selectors: Selectors
-) -> tuple[etree._Element, tuple[Effect, ...]]:
-    """Do as `select` with a copy of a tree; return the copy, too."""
-    copied = deepcopy(root)
-    return copied, select(copied, selectors)
-
-
 def taken_out(root: etree._Element, selectors: Selectors) -> Iterator[tuple[str, str]]:
     """Do as `select`, and yield the removed parts: a selector, and the text that it matches.
 

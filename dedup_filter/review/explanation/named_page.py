@@ -7,8 +7,8 @@ from dedup_filter.model import Unjudged
 from dedup_filter.review.explanation.explained_page import ExplainedPage
 from dedup_filter.store.protocol import KeptContent
 from dedup_filter.store.records import PageRecord
-from dedup_filter.text.clean_text import clean_text
 from dedup_filter.text.page_url import Place
+from dedup_filter.text.reading import clean_text
 
 
 class NamedPage(NamedTuple):
