@@ -13,8 +13,7 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.features.analysis import ADS, FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE
-from dedup_filter.text.payloads import PAYLOADS, Payloads
-from dedup_filter.text.pdf import CAN_READ_PDF
+from dedup_filter.text.payloads import CAN_READ_PDF, PAYLOADS, Payloads
 from dedup_filter.text.selectors import SiteSelectors
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)

@@ -35,12 +35,17 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-_SIGNATURE = re.compile(
-    # Documents and archives (zstandard is the last); images, sound, films (Matroska).
+DOCUMENT_STARTS = (
+    # PDF, ZIP (also of newer office files), gzip, bzip2, 7z, xz, RAR, Zstandard, old office files.
     rb"%PDF-|PK\x03\x04|\x1f\x8b\x08|BZh|7z\xbc\xaf\x27\x1c|\xfd7zXZ\x00|Rar!\x1a\x07|\x28\xb5\x2f\xfd|"
+    rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+)
+"""A pattern for the first bytes of documents and archives."""
+_SIGNATURE = re.compile(
+    DOCUMENT_STARTS + rb"|"
+    # Images, sound, films (Matroska); programs, fonts, databases.
     rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF|OggS|ID3|\x1aE\xdf\xa3|"
-    # Programs, old office documents, fonts, databases.
-    rb"\x7fELF|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1|wOF[F2]|SQLite format 3\x00"
+    rb"\x7fELF|wOF[F2]|SQLite format 3\x00"
 )
 _BINARY_SAMPLE = 4096
 _MAX_BINARY_SHARE = 0.05

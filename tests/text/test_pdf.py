@@ -12,8 +12,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Unjudged
-from dedup_filter.text import pdf as reader
-from dedup_filter.text.pdf import read_pdf
+from dedup_filter.text import payloads as reader
+from dedup_filter.text.payloads import read_pdf
 
 PDF = "application/pdf"
 
