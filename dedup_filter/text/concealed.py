@@ -32,7 +32,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from math import floor
 
 import xxhash
@@ -62,8 +62,6 @@ _SAMPLE = 500
 """Characters at the start of a string by which it is recognised as prose."""
 _MOST_DATA = 2**20
 """Characters of script data that are searched."""
-_MOST_STRINGS = 4_096
-"""Strings of prose that are read: an article has a hundred."""
 _MOST_NESTING = 3
 """Levels of strings in strings: JSON.parse("{\\"a\\": \\"...\\"}")."""
 
@@ -97,22 +95,13 @@ def read_concealed(
 
 
 def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
-    """Return the texts of prose in the data of each script, and the data beyond the bounds."""
-    room, strings = _MOST_DATA, _MOST_STRINGS
-    found: list[list[str]] = []
-    unsearched: list[str] = []
+    """Return the texts of prose in the data of each script, and the data beyond the bound."""
+    room, found, unsearched = _MOST_DATA, list[list[str]](), list[str]()
     for data in scripts:
-        searched, rest = data[:room], data[room:]
-        room -= len(searched)
-        prose = _prose(searched)
-        texts = list(islice(prose, strings))
-        strings -= len(texts)
-        found.append(list(chain.from_iterable(texts)))
-        if rest:
-            unsearched.append(rest)
-        if next(prose, None):
-            room = 0
-            unsearched.append(searched)
+        found.append(list(chain.from_iterable(_prose(data[:room]))))
+        if len(data) > room:
+            unsearched.append(data[room:])
+        room = max(room - len(data), 0)
     return found, unsearched
 
 

@@ -17,14 +17,13 @@ Cost: 1.7 ms for a page of 100 KB; with selectors of a user, see `selectors`.
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import compress, starmap
+from itertools import compress
 from math import inf
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 import xxhash
@@ -128,11 +127,6 @@ class Page:
     selected: tuple[Effect, ...] = ()
     """The effects of a user's selectors on it."""
 
-    def __reduce__(self) -> tuple[Callable[..., "Page"], tuple[Any, ...]]:
-        """Pickle blocks as tuples: half of the bytes, and a third of the time."""
-        others = [getattr(self, field.name) for field in fields(self)[1:]]
-        return _page_of, (list(map(_values_of, self.blocks)), others)
-
     @cached_property
     def main(self) -> Content:
         """Its main content if no block is known to be frame."""
@@ -228,13 +222,6 @@ def clean_text(page: Page | Document, times: Sequence[int]) -> str:
             and block.link_words <= _MOST_LINKS * block.words
         )
     )
-
-
-_values_of = attrgetter(*(field.name for field in fields(Block)))
-
-
-def _page_of(blocks: Iterable[Sequence[Any]], others: Iterable[Any]) -> Page:
-    return Page(list(starmap(Block, blocks)), *others)
 
 
 def read(
