@@ -31,9 +31,7 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import accumulate
 from typing import NamedTuple
 
-import xxhash
-
-from dedup_filter.text.blocks import NOWHERE, Block, Containers
+from dedup_filter.text.blocks import NOWHERE, Block, Containers, text_hash
 
 _LINE = 16
 """Words that a menu entry or a byline hardly exceeds (from the paper, like the numbers in
@@ -159,8 +157,7 @@ def first_link(blocks: Sequence[Block]) -> int:
 
 def _menu_hash(texts: Sequence[str]) -> int:
     """Return 64 bits that identify links in a row; they differ from the hash of any block."""
-    joined = "\n".join(["\0menu\0", *texts])
-    return xxhash.xxh3_64_intdigest(joined.encode("utf-8", "surrogatepass"))
+    return text_hash("\n".join(["\0menu\0", *texts]))
 
 
 ANY_MENU = _menu_hash(())

@@ -3,29 +3,20 @@
     <div class="a">one <a href="/">two</a><p>three</div>
     OPEN "div a " OPEN "one " LINK "two" UNLINK OPEN "p " OPEN "three" CLOSE CLOSE
 
-CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and heads in turn. A `br`
-is written as `LINE_END`.
-
-    <div hidden>one</div><noscript>two</noscript>     likewise <template>
-    HIDE OPEN "div  " OPEN "one" CLOSE UNHIDE HIDE OPEN "noscript " OPEN "two" CLOSE UNHIDE
-
-    <div hidden id="S:0">one</div>     as React streams text that its script makes visible
-    HIDE OPEN "div  S:" OPEN "one" CLOSE UNHIDE
+    <div hidden>one</div>     likewise <noscript>, <template>; "S:" at the end of a head: as React
+                              streams text that its script makes visible
+    HIDE OPEN "div  " OPEN "one" CLOSE UNHIDE
 
     <script>go()</script><script>__STATE__ = {}</script><div id="app"></div>
     SCRIPT OPEN UNSCRIPT SCRIPT OPEN "__STATE__ = {}" UNSCRIPT SCRIPT "app" UNSCRIPT ...
 
-    <img src="a.png">     only with images
-    IMAGE "a.png" UNIMAGE
+    <img alt="one" src="a.png"><svg><text>two</text></svg><style>three</style>
+    SCRIPT "note" OPEN "one" UNSCRIPT IMAGE "a.png" UNIMAGE OPEN "svg " OPEN CLOSE OPEN "text " ...
+    UNREAD "style" OPEN "three" ENDUNREAD     only with images; only with unread text
 
-    <img alt="one"><select><option>two</select>       notes: beside the text, not in it
-    SCRIPT "note" OPEN "one" UNSCRIPT SCRIPT "note" OPEN "two" UNSCRIPT
-
-    <svg><text>one</text></svg><iframe srcdoc="<p>two">
-    OPEN "svg " OPEN CLOSE OPEN "text " OPEN "one" CLOSE OPEN "iframe " OPEN OPEN "p " ...
-
-    <style>one</style>    only with unread text, for `explain`
-    UNREAD "style" OPEN "one" ENDUNREAD
+CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and heads in turn. A `br`
+is written as `LINE_END`. Notes are texts beside the text: options, alternatives of images, values
+of inputs. The page of a frame (`srcdoc`) is written in its place.
 
 Block-level elements are the elements that browsers display as blocks (HTML Standard, section 15.3,
 flow content), including table parts, declared shadow roots, and inline elements whose style
@@ -37,11 +28,9 @@ It never changes the tree. libxslt recurses on the C stack, so elements more tha
 (the page is malformed or hostile) are written as blocks in a row, including hidden parts.
 
 The marks are boundaries as in MIME multipart messages (RFC 2046, 5.1.1): random private-use
-characters drawn once a process. No page can know them, so its text needs no escaping. They never
-leave this layer.
+characters drawn once a process. No page can know them, so its text needs no escaping.
 
-Cost: 0.6 ms for a page of 100 KB (930 elements, 28,000 characters), a tenth of it for the depth of
-the tree; 0.1 ms for the parts of a page with thirty scripts.
+Cost: 0.6 ms for a page of 100 KB (930 elements, 28,000 characters).
 """
 
 import re
@@ -65,8 +54,8 @@ _PICTURE_TEXT = "text tspan textpath textPath a".split()
 _PICTURE_BLOCKS = "text div p li td".split()
 """Elements that begin a block in a picture; HTML elements stand in a foreignObject."""
 _IN_PICTURES = [*_PICTURE_TEXT, *_PICTURE_BLOCKS, *"b code em i span strong th".split()]
+# Hidden values change at each fetch.
 _NO_TEXT_INPUTS = " hidden checkbox radio password file range color "
-"""Types of inputs whose value a reader does not see as text. Hidden values change at each fetch."""
 _MOST_FRAMES, _MOST_IN_FRAMES, _MOST_NESTING = 64, 2**20, 3
 """Pages in `srcdoc` attributes that are read, their characters, and their depth of nesting. Pages
 beyond these bounds count as unread."""
@@ -94,11 +83,13 @@ _IS_LINE = " or ".join(
 _IS_LINE = f"contains(@style, 'display') and ({_IS_LINE})"
 
 _MAX_DEPTH = 256
-_XHTML = "http://www.w3.org/1999/xhtml"
 _PLACE = "starts-with(@href, '#') or (@name and not(@href))"
 """A place on the page, or a reference to one: a link that does not lead away."""
-_MODE = f"translate(@shadowrootmode, '{ascii_uppercase}', '{ascii_lowercase}')"
+_LOWER = f"translate({{}}, '{ascii_uppercase}', '{ascii_lowercase}')"
+_MODE, _TYPE = _LOWER.format("@shadowrootmode"), _LOWER.format("@type")
 _IS_SHADOW = f"{_MODE} = 'open' or {_MODE} = 'closed'"
+_IS_SHOWN = f"not(contains('{_NO_TEXT_INPUTS}', concat(' ', {_TYPE}, ' ')))"
+"""Whether a reader sees the value of an input as text."""
 _START = 300
 """Characters at the start of a script in which it names the variable that it sets."""
 _STATE = re.compile(r"""\b__\w+["'\]]*\s*(?:=(?!=)|\.push\()""")
@@ -165,12 +156,11 @@ def marked_text(
 
     `with_unread`: also the text of elements that are never read, between marks of its own.
     """
-    room = [_MOST_FRAMES, _MOST_IN_FRAMES]
-    return _written(tree, (with_images, with_unread), room, _MOST_NESTING)
+    return _written(tree, (with_images, with_unread), [_MOST_FRAMES, _MOST_IN_FRAMES])
 
 
 def _written(
-    tree: etree._Element, options: tuple[bool, bool], room: list[int], nesting: int
+    tree: etree._Element, options: tuple[bool, bool], room: list[int], depth: int = 0
 ) -> str:
     """Write a tree, and the pages in its frames while `room` lasts: their number and length."""
     marked = str(_stylesheet(bool(_is_deep(tree)), *options)(tree))
@@ -179,15 +169,14 @@ def _written(
     first, *others = marked.split(_FRAME)
     written = [first]
     for page, _, after in (each.partition(_UNFRAME) for each in others):
-        room[:] = room[0] - 1, room[1] - len(page)
-        if not nesting or min(room) < 0:
-            room[1] += len(page)
-            inner = "" if options[1] else f"{SCRIPT}{_NOTE}{OPEN}{page}{UNSCRIPT}"
-        else:
+        if depth < _MOST_NESTING and room[0] and len(page) <= room[1]:
+            room[:] = room[0] - 1, room[1] - len(page)
             inside = parse(page)
-            inner = "" if inside is None else _written(inside, options, room, nesting - 1)
+            inner = "" if inside is None else _written(inside, options, room, depth + 1)
             # Browsers do not show the title of a page in a frame.
             inner = f"{OPEN}iframe {OPEN}{inner.replace(_TITLE, f'{OPEN}p {OPEN}')}{CLOSE}"
+        else:
+            inner = "" if options[1] else f"{SCRIPT}{_NOTE}{OPEN}{page}{UNSCRIPT}"
         written += [inner, after]
     return "".join(written)
 
@@ -221,43 +210,49 @@ def text_of(marked: str) -> str:
 
 @cache
 def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XSLT:
-    inside = "<xsl:apply-templates/>"
-    data = f"{_value('.')}{_text(UNSCRIPT)}"
+    inside, data = "<xsl:apply-templates/>", _value(".") + _text(UNSCRIPT)
     unread = _unread("local-name()") if with_unread else ""
+    framed = _text(_FRAME) + _value("@srcdoc") + _text(_UNFRAME)
+    scripts = (
+        ("contains(@type, 'json')", _text(f"{SCRIPT}json{OPEN}") + data),
+        (_MAY_BE_STATE, _text(f"{SCRIPT}{OPEN}") + data),
+        ("true()", _text(f"{SCRIPT}{OPEN}{UNSCRIPT}") + unread),
+    )
     templates = [
         # Only the element: if it is part of a larger tree, its tail is not part of the page.
         '<xsl:template match="/"><xsl:apply-templates select="*"/></xsl:template>',
         _template(["style"], unread),
         _template(["svg"], _picture(unread, with_unread)),
         _template(_CHOICES, unread or _texts_note()),
-        _template(
-            ["iframe[@srcdoc]"], _text(_FRAME) + _value("@srcdoc") + _text(_UNFRAME) + unread
-        ),
-        *_noted_templates(inside, with_notes=not with_unread),
-        _template(
-            ["script"],
-            _choice(
-                ("contains(@type, 'json')", _text(f"{SCRIPT}json{OPEN}") + data),
-                (_MAY_BE_STATE, _text(f"{SCRIPT}{OPEN}") + data),
-                ("true()", _text(f"{SCRIPT}{OPEN}{UNSCRIPT}") + unread),
-            ),
-        ),
+        _template(["iframe[@srcdoc]"], framed + unread),
+        _template(["script"], _choice(*scripts)),
         _template(["br"], _text(LINE_END) + inside),
         _template(_LINKS, _text(LINK) + inside + _text(UNLINK)),
         _template([f"a[{_PLACE}]"], inside),
-        *(_styled_template(tag, inside) for tag in _INLINE),
     ]
+    for tag in _INLINE:
+        block = _text(f"{OPEN}{tag} {OPEN}") + inside + _text(CLOSE)
+        body = _choice((_IS_LINE, block), ("true()", inside))
+        templates.append(
+            _template([f"{tag}[@style]"], body)
+        )  # other predicates take ten times as long
     templates += [_block_template(tag, inside) for tag in _CONTAINERS + _OTHER_BLOCKS]
+    alternative = "" if with_unread else _note("@alt")
+    if not with_unread:  # the attributes that a reader sees, before the content of their elements
+        value = _choice((_IS_SHOWN, _note("@value") + _note("@placeholder") + _note("@alt")))
+        templates += [
+            _template(["img"], alternative + inside),
+            _template(["input"], value + inside),
+        ]
     if with_images:
-        note = "" if with_unread else _note("@alt")
-        image = note + _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
-        templates.append(_template(["img[normalize-space(@src)]"], image))
+        image = _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
+        templates.append(_template(["img[normalize-space(@src)]"], alternative + image))
     if is_deep:
         templates.append(_deep_template(with_unread))
     return etree.XSLT(
         etree.XML(
             '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"'
-            f' xmlns:h="{_XHTML}"><xsl:output method="text" encoding="UTF-8"/>'
+            ' xmlns:h="http://www.w3.org/1999/xhtml"><xsl:output method="text" encoding="UTF-8"/>'
             f"{''.join(templates)}</xsl:stylesheet>"
         )
     )
@@ -265,28 +260,16 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
 
 def _block_template(tag: str, inside: str) -> str:
     is_shown = {"template": _IS_SHADOW, "noscript": "false()"}.get(tag, "not(@hidden)")
-    names = _value("@class") + _text(" ") + _value("@role") if tag in _CONTAINERS else ""
-    head, rest = _text(f"{OPEN}{tag} ") + names, _text(OPEN) + inside + _text(CLOSE)
-    waits = f'<xsl:if test="{_IS_STREAMED}">{_text(_WAITS)}</xsl:if>' if names else ""
+    head, rest, waits = _text(f"{OPEN}{tag} "), _text(OPEN) + inside + _text(CLOSE), ""
+    if tag in _CONTAINERS:
+        head += _value("@class") + _text(" ") + _value("@role")
+        waits = f'<xsl:if test="{_IS_STREAMED}">{_text(_WAITS)}</xsl:if>'
     hidden = _text(HIDE) + head + waits + rest + _text(UNHIDE)
     body = _choice((is_shown, head + rest), ("true()", hidden))
     if tag == "div":  # an empty one, which a script may fill
         root = _text(SCRIPT) + _value("@id") + _text(UNSCRIPT)
         body = f'<xsl:if test="{_EMPTY}">{root}</xsl:if>{body}'
     return _template([tag], body)
-
-
-def _noted_templates(inside: str, *, with_notes: bool) -> list[str]:
-    """Write the attributes that a reader sees, before the content of their elements."""
-    if not with_notes:
-        return []
-    kind = f"translate(@type, '{ascii_uppercase}', '{ascii_lowercase}')"
-    is_shown = f"not(contains('{_NO_TEXT_INPUTS}', concat(' ', {kind}, ' ')))"
-    value = _note("@value") + _note("@placeholder") + _note("@alt")
-    return [
-        _template(["img"], _note("@alt") + inside),
-        _template(["input"], _choice((is_shown, value)) + inside),
-    ]
 
 
 def _note(path: str) -> str:
@@ -305,10 +288,9 @@ def _texts_note() -> str:
 
 def _picture(unread: str, with_unread: bool) -> str:
     """Write the text of a picture, if it shows any, as blocks in a row: see `_deep_template`."""
-    shown = " or ".join(f"parent::{tag}" for tag in _IN_PICTURES)
-    is_block = " or ".join(f"self::{tag}" for tag in _PICTURE_BLOCKS)
+    shown = _either("parent", _IN_PICTURES)
     piece = _choice(
-        (is_block, _text(f"{CLOSE}{OPEN}text {OPEN}")),
+        (_either("self", _PICTURE_BLOCKS), _text(f"{CLOSE}{OPEN}text {OPEN}")),
         ("self::br or (self::tspan and (@x or @dy))", _text(LINE_END)),
         (f"self::text() and ({shown})", _value(".")),
         ("self::text()", _unread("local-name(..)") if with_unread else ""),
@@ -319,13 +301,6 @@ def _picture(unread: str, with_unread: bool) -> str:
     return _choice((has_text, block), ("true()", unread))
 
 
-def _styled_template(tag: str, inside: str) -> str:
-    """Write an inline element that its style attribute makes a block."""
-    block = _text(f"{OPEN}{tag} {OPEN}") + inside + _text(CLOSE)
-    body = _choice((_IS_LINE, block), ("true()", inside))
-    return _template([f"{tag}[@style]"], body)  # any other predicate takes ten times as long
-
-
 def _unread(name: str) -> str:
     """Write unread text, and the name of its element."""
     return _text(UNREAD) + _value(name) + _text(OPEN) + _value(".") + _text(ENDUNREAD)
@@ -333,33 +308,30 @@ def _unread(name: str) -> str:
 
 def _deep_template(with_unread: bool) -> str:
     """Write an element that is too deep as blocks in a row: each ends where the next begins."""
-
-    def is_one(axis: str, tags: Collection[str]) -> str:
-        return " or ".join(f"{axis}::{tag}" for tag in tags)
-
-    start = _text(CLOSE + OPEN) + _value("local-name()") + _text(f" {OPEN}")
-    unread = is_one("parent", [*_SKIPPED, "script", "noscript", "template"])
-    is_choice = is_one("parent", _CHOICES)
+    unread = _either("parent", [*_SKIPPED, "script", "noscript", "template"])
+    of_choice = f"self::text() and ({_either('parent', _CHOICES)})"
+    notes = [(of_choice, "."), ("self::img", "@alt"), ("self::iframe", "@srcdoc")]
     of_unread = (
         _choice(("self::text()", _unread("local-name(..)")))
         if with_unread
-        else _choice(
-            (f"self::text() and ({is_choice})", _note(".")),
-            ("self::img", _note("@alt")),
-            ("self::iframe", _note("@srcdoc")),
-        )
+        else _choice(*((test, _note(path)) for test, path in notes))
     )
+    start = _text(CLOSE + OPEN) + _value("local-name()") + _text(f" {OPEN}")
     piece = _choice(
-        (is_one("self", _CONTAINERS + _OTHER_BLOCKS), start),
+        (_either("self", _CONTAINERS + _OTHER_BLOCKS), start),
         ("self::br", _text(LINE_END)),
         (f"not(self::text()) or {unread}", of_unread),
-        (is_one("parent", _LINKS), _text(LINK) + _value(".") + _text(UNLINK)),
+        (_either("parent", _LINKS), _text(LINK) + _value(".") + _text(UNLINK)),
         ("true()", _value(".")),
     )
     return (
         f'<xsl:template match="{"*/" * _MAX_DEPTH}*" priority="9">'
         f'<xsl:for-each select="descendant-or-self::node()">{piece}</xsl:for-each></xsl:template>'
     )
+
+
+def _either(axis: str, tags: Collection[str]) -> str:
+    return " or ".join(f"{axis}::{tag}" for tag in tags)
 
 
 def _template(tags: Collection[str], body: str) -> str:

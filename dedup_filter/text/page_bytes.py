@@ -12,7 +12,7 @@ Cost: 0.9 ms to pack a page of 110 KB, 2 ms to unpack it, 0.1 ms to find out its
 
 import json
 import zlib
-from dataclasses import fields
+from dataclasses import fields, replace
 from sys import getsizeof
 
 from dedup_filter.text.blocks import NOWHERE, Block, Containers, Role, text_hash
@@ -83,10 +83,8 @@ def unpack_page(packed: bytes) -> Page:
         for container, *values in read["blocks"]
     ]
     images = [tuple(image) for image in read["images"] or ()]
-    canonical = tuple(read.get("canonical", ()))
-    return Page(
-        blocks, read["title"], read["language"], images, *read["unread"], canonical=canonical
-    )
+    page = Page(blocks, read["title"], read["language"], images, *read["unread"])
+    return replace(page, canonical=tuple(read.get("canonical", ())))
 
 
 def page_nbytes(page: Page) -> int:

@@ -280,22 +280,21 @@ def read_page(
     root = tree if isinstance(tree, etree._Element) else tree.getroot()
     if root is None or not isinstance(root.tag, str):
         return Page(())
-    return _page(_needed(root if selectors is None else deepcopy(root), images_of, selectors))
+    return _page(*_needed(root if selectors is None else deepcopy(root), images_of, selectors))
 
 
-def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unjudged:
+def markup_of(html: str | bytes, content_type: str | None) -> bytes | Unjudged:
     """Return the markup of a page, in UTF-8, or the reason not to parse it."""
     if len(html) > MAX_PAGE_LENGTH:
         return Unjudged("too_large")
-    if isinstance(html, bytes):
-        if looks_binary(html):
-            return Unjudged("binary")
-        html = as_utf8(html, content_type)
-    if len(html) > MAX_TAGS:
-        tags = html.count("<") if isinstance(html, str) else html.count(b"<")
-        if tags > MAX_TAGS:
-            return Unjudged("too_large")
-    return html
+    if isinstance(html, str):
+        markup = html.encode("utf-8", "replace")
+    elif looks_binary(html):
+        return Unjudged("binary")
+    else:
+        markup = as_utf8(html, content_type)
+    has_many = len(markup) > MAX_TAGS and markup.count(b"<") > MAX_TAGS
+    return Unjudged("too_large") if has_many else markup
 
 
 def _read_html(
@@ -311,14 +310,12 @@ def _read_html(
     if root is None:
         return Unjudged("no_text")
     needed = _needed(root, images_of, selectors)
-    if needed.selected:
-        found = etree.tostring(root)
+    # Only its bytes distinguish a page that is made by script from other pages.
+    body = etree.tostring(root) if needed[-1] else found
     # If the tree is freed now, while it is in the processor's caches, this takes half the time.
     del root
-    page = _page(needed)
+    page = _page(*needed)
     if page.is_by_script:
-        # Only its bytes distinguish it from other pages.
-        body = found.encode("utf-8", "surrogatepass") if isinstance(found, str) else found
         return replace(page, unread_words=inf, unread_hash=xxhash.xxh3_64_intdigest(body))
     return page
 
@@ -326,47 +323,43 @@ def _read_html(
 _read_before = lru_cache(_MOST_READ)(_read_html)
 
 
-class _Needed(NamedTuple):
-    """The parts of a tree that a page needs."""
-
-    language: str | None
-    base: str
-    """The URL to which the addresses of images are relative."""
-    canonical: tuple[str, ...]
-    selected: tuple[Effect, ...]
-    marked: str
-
-
-def _needed(root: etree._Element, images_of: str | None, selectors: Selectors | None) -> _Needed:
-    """Return what a page needs of its tree, from which selectors remove elements."""
+def _needed(
+    root: etree._Element, images_of: str | None, selectors: Selectors | None
+) -> tuple[str, str, str | None, tuple[str, ...], tuple[Effect, ...]]:
+    """Return what `_page` needs of a tree, from which selectors remove elements."""
     canonical = canonical_links(root)
     selected = () if selectors is None else select(root, selectors)
     base = "" if images_of is None else _absolute(images_of, base_of(root)) or images_of
     marked = marked_text(root, with_images=images_of is not None)
-    return _Needed(_declared_language(root), base, canonical, selected, marked)
+    return marked, base, _declared_language(root), canonical, selected
 
 
-def _page(needed: _Needed) -> Page:
-    parts = parts_of(needed.marked)
+def _page(
+    marked: str,
+    base: str,
+    language: str | None,
+    canonical: tuple[str, ...],
+    selected: tuple[Effect, ...],
+) -> Page:
+    """Make a page; `base`: the URL to which the addresses of its images are relative."""
+    parts = parts_of(marked)
     cut = split_blocks(parts.visible)
     unread = (0.0, 0, False, 0, 0.0, 0)
     if parts.segments or parts.has_scripts or parts.notes:
         cut, unread = read_concealed(parts, cut)
-    blocks, images = cut
-    titles = [block.text for block in blocks if block.kind == "title"]
+    titles = [block.text for block in cut.blocks if block.kind == "title"]
     return Page(
-        [block for block in blocks if block.kind != "title"] if titles else blocks,
+        [block for block in cut.blocks if block.kind != "title"] if titles else cut.blocks,
         titles[0] if titles else "",
-        needed.language,
-        [(_image_hash(needed.base, image), *place) for image, place in images[:_MOST_IMAGES]],
+        language,
+        [
+            (text_hash(_absolute(base, image) or image), *place)
+            for image, place in cut.images[:_MOST_IMAGES]
+        ],
         *unread,
-        needed.canonical,
-        needed.selected,
+        canonical,
+        selected,
     )
-
-
-def _image_hash(base: str, address: str) -> int:
-    return text_hash(_absolute(base, address) or address)
 
 
 def _absolute(base: str, address: str) -> str:
