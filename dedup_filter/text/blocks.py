@@ -169,20 +169,12 @@ def role_of(head: str) -> Role:
     (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
     """
     tag = head.partition(" ")[0]
-    frame: Frame = ""
-    if tag in _SURE_FRAMES:
-        frame = "sure"
-    elif frame_name(head):
-        frame = "named"
+    frame: Frame = "sure" if tag in _SURE_FRAMES else "named" if frame_name(head) else ""
     return _role(_KIND.get(tag, "other"), frame)
 
 
 def frame_name(head: str) -> str:
-    """Return the name that makes an element page frame, given as for `role_of`; "" if none does.
-
-    >>> frame_name("div userComments left"), frame_name("nav "), frame_name("p ")
-    ('comments', 'nav', '')
-    """
+    """Return the name that makes an element page frame, given as for `role_of`; "" if none does."""
     tag, _, names = head.partition(" ")
     if tag in _SURE_FRAMES or tag == "form":
         return tag
@@ -224,11 +216,7 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
         if not raw or raw.isspace():
             continue
         if empty:
-            # To slice a short head costs more than to compare its length.
-            roles = [
-                role_of(each if len(each) <= _MOST_OF_HEAD else each[:_MOST_OF_HEAD])
-                for each in empty
-            ]
+            roles = [role_of(each[:_MOST_OF_HEAD]) for each in empty]
             inside = containers.open(roles, inside, len(blocks))
             empty.clear()
         if has_images:

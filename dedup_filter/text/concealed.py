@@ -5,21 +5,16 @@ A script may build the visible text from text that the page contains:
     hidden, noscript     elements that a script shows, or that replace the script
     script data          JSON and the like; its strings of prose count
     template             never read: scripts make rows and dialogs from it
-    notes                never read: options, alternatives of images, values of inputs; they count
-                         only if they have more words than the visible text, see `Choice.note`
+    notes                never read, see `Choice.note`
 
 The first two are read if they have more new words (outside frames, without links) than the page
 shows: so an article that waits for its script is read, while cookie dialogs and menus beside a text
-are not. Hidden text is read where it stands; strings of script data are read at the end, in one
-container for each script. Sentences that are already visible do not count.
+are not. Hidden text is read where it stands, strings of script data at the end. Sentences that are
+already visible do not count.
+
 Text that is not read is counted and hashed, so that pages that differ in unread text do not count
 as equal. Text that waits for a script is also counted apart, because it may be the content of the
 page: all unread text but hidden text without the mark of React's streaming (a dialog).
-
-The search in script data knows string literals of JSON, in their order, but no structure around
-them. So it handles ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
-`self.__next_f.push([1, "..."])`, and truncated data. If a string holds data, the data is searched,
-too; if a string holds HTML, the text that the HTML shows counts.
 
 A page is made by script if it shows hardly a word, or few words and an empty element that is the
 root of an application, and if no hidden text or script data is read.
@@ -31,13 +26,13 @@ that is all prose, 3 ms for data without any.
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 from math import floor
 
 import xxhash
 
 from dedup_filter.text.blocks import NOWHERE, Block, Cut, split_blocks, text_hash
+from dedup_filter.text.content import word_sum
 from dedup_filter.text.decode import parse
 from dedup_filter.text.lines import with_line_ends
 from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of
@@ -51,10 +46,9 @@ _TEXT_OF_PAGE = 60
 """With this many words read from hidden text or script data, a page is not made by script."""
 _ROOTS = frozenset(("root", "app", "__next", "__nuxt", "___gatsby", "react-root", "app-root"))
 
-_LEAST_WORDS = 6
-"""Minimum words of a string of prose. Names and addresses hardly have as many."""
-_LEAST_LENGTH = 10
-"""Minimum characters of a string of prose: six words of Chinese."""
+_LEAST_WORDS, _LEAST_LENGTH = 6, 10
+"""Minimum words and characters (six words of Chinese) of a string of prose. Names and addresses
+hardly have as many."""
 _WHOLE_WORDS = 2 / 3
 """Minimum share of the characters of prose, without white space, in whole words. The characters of
 addresses, class names and code are not in whole words."""
@@ -117,8 +111,14 @@ class Choice:
         self.waiting_words = 0.0
         self.unread = xxhash.xxh3_64()
         self.waiting = xxhash.xxh3_64()
-        self._visible = visible
+        self._visible = [block for block in visible if block.kind != "title"]
+        self._shown = word_sum(block for block in self._visible if block.is_text)
         self._taken = 0.0
+        # One split is faster than many; joined by a sentence end that does not also match "\n".
+        is_known = parts.segments or parts.data
+        self._known = set(
+            _sentences("。".join([each.text for each in visible]) if is_known else "")
+        )
         if parts.segments:
             hidden, waiting = self._unseen_of(parts, "hidden"), self._unseen_of(parts, "waiting")
             self.reads_hidden = self._takes(waiting, hidden)
@@ -140,8 +140,7 @@ class Choice:
         They count for no more words than are visible: a list of all countries makes no page unread.
         On a page with more text, notes must not count: the image of an advert is new at each fetch.
         """
-        noted = "\n".join(texts)
-        shown = sum([block.words for block in self._visible if block.kind != "title"])
+        noted, shown = "\n".join(texts), word_sum(self._visible)
         if count_words(noted) > shown:
             left = self.unread_words, self.waiting_words
             self._leave([noted])
@@ -150,11 +149,8 @@ class Choice:
 
     def is_hull(self, empty_ids: Iterable[str]) -> bool:
         """Return whether the page is an empty shell that scripts fill."""
-        if self._taken >= _TEXT_OF_PAGE:
-            return False
-        if sum([block.words for block in self._visible if block.kind != "title"]) < _NO_PAGE:
-            return True
-        return not _ROOTS.isdisjoint(empty_ids) and self._shown < _NO_APPLICATION
+        is_frame = not _ROOTS.isdisjoint(empty_ids) and self._shown < _NO_APPLICATION
+        return self._taken < _TEXT_OF_PAGE and (is_frame or word_sum(self._visible) < _NO_PAGE)
 
     def _takes(self, waiting: Sequence[str], hidden: Sequence[str] = ()) -> bool:
         """Return whether texts are longer than the text read so far; leave them if not."""
@@ -195,17 +191,6 @@ class Choice:
                 self._known.update(new)
                 yield ". ".join(new) if len(new) < len(all_of_it) else text
 
-    @cached_property
-    def _shown(self) -> float:
-        """The words of visible blocks that are not mostly links."""
-        texts = [block for block in self._visible if block.is_text and block.kind != "title"]
-        return sum([block.words for block in texts])
-
-    @cached_property
-    def _known(self) -> set[str]:
-        # One split is faster than many; joined by a sentence end that does not also match "\n".
-        return set(_sentences("。".join([block.text for block in self._visible])))
-
 
 def _markup_texts(markup: str) -> list[str]:
     """Return the texts of the visible blocks of a piece of HTML."""
@@ -236,9 +221,13 @@ def _prose(data: str) -> Iterator[list[str]]:
 
 
 def _strings(data: str, nesting: int) -> Iterator[str]:
-    """Yield the strings of data that may be prose."""
-    for literal in _LITERAL.finditer(data):
-        written, is_key = literal.groups()
+    """Yield the strings of data that may be prose, whatever the structure around them.
+
+    So ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
+    `self.__next_f.push([1, "..."])` and truncated data are all searched. If a string holds data,
+    the data is searched, too.
+    """
+    for written, is_key in _LITERAL.findall(data):
         if is_key or len(written) < _LEAST_LENGTH:
             continue
         is_escaped = "\\" in written

@@ -12,8 +12,7 @@ Five steps with round, published figures, independent of language and site:
    manual page, but not the teasers around an article.
 4. In this container the content reaches from the first good block to the last, with headings
    before, and the rest of a table, list or listing after, but without blocks mostly of links.
-5. The page's headline, the last h1 before the content, belongs to the content wherever it stands:
-   some templates put the h1 above the container of the text, and the choice must not depend on it.
+5. The page's headline, the last h1 before the content, belongs to the content wherever it stands.
 
 If next to nothing is left (the page is one table, one form, a poem), or most of the longer blocks
 are outside (cards, each below a link), every block that is not mostly links is content. If the

@@ -12,9 +12,8 @@ The encoding is, in this order:
 5. the one that charset-normalizer finds most plausible, else the declared one, else windows-1252.
 
 charset-normalizer gets only the text that is not ASCII, without markup, and only encodings that
-the web has used: so it takes 1 ms, and errs less than on whole pages. Bytes do not distinguish the
-encodings of Latin letters: without a declaration they are read as windows-1252, as browsers do, so
-that two copies of a page are read alike.
+the web has used: so it takes 1 ms, and errs less than on whole pages. Latin letters without a
+declaration are read as windows-1252, as browsers do, so that two copies of a page are read alike.
 
 Never raises: bytes that cannot be decoded become replacement characters. A character cut off at the
 end is left out.
@@ -148,14 +147,14 @@ def guess_encoding(body: bytes) -> str | None:
 
     Single-byte encodings of Latin letters count as one: "cp1252".
     """
-    text = _foreign_text(body)
-    foreign = len(text) - len(text.translate(None, _BEYOND_ASCII))
-    if foreign < _MIN_FOREIGN_BYTES:
+    # The texts between tags: no candidate has the bytes of "<" and ">" inside a character.
+    texts = (piece.rpartition(b">")[2] for piece in body[:_SAMPLED_BYTES].split(b"<"))
+    sample = b" ".join(text for text in texts if not text.isascii())[:_SAMPLE_BYTES]
+    if len(sample) - len(sample.translate(None, _BEYOND_ASCII)) < _MIN_FOREIGN_BYTES:
         return None
-    best = from_bytes(text, cp_isolation=_CANDIDATES).best()
-    if best is None:
-        return None
-    return "cp1252" if best.encoding in _LATIN else best.encoding
+    best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
+    encoding = None if best is None else best.encoding
+    return "cp1252" if encoding in _LATIN else encoding
 
 
 def _declared(body: bytes, content_type: str | None) -> str | None:
@@ -186,12 +185,3 @@ def _nearly(body: bytes, encoding: str) -> bytes | None:
     bearable = _MAX_BROKEN_UTF8 if encoding == "utf-8" else _MAX_BROKEN
     is_bearable = text.count("\ufffd") <= bearable * beyond_ascii
     return text.encode("utf-8", "replace") if is_bearable else None
-
-
-def _foreign_text(body: bytes) -> bytes:
-    """Join the texts between tags that are not ASCII, up to the length of a sample.
-
-    No candidate has the bytes of "<" and ">" inside a character.
-    """
-    texts = (piece.rpartition(b">")[2] for piece in body[:_SAMPLED_BYTES].split(b"<"))
-    return b" ".join(text for text in texts if not text.isascii())[:_SAMPLE_BYTES]

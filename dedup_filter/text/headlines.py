@@ -17,7 +17,7 @@ Pure: a function of the caller counts the pages of the host that show a text.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -111,7 +111,7 @@ def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown)
     if not (page.has_own_h1(times_shown) and original.has_own_h1(times_shown)):
         # The h1 of one page may be in the title of the other.
         theirs = (*theirs, *original.everything())
-    return all(_is_among(part, theirs) for part in page.parts(times_shown))
+    return all(any(_is_same(part, each) for each in theirs) for part in page.parts(times_shown))
 
 
 def shares_words(h1: str, title: str) -> bool:
@@ -141,7 +141,7 @@ def are_within(page: Headline, original: Headline, times_shown: TimesShown) -> b
     if not mine or not theirs:
         return True
     others = list(map(_without_section, original.everything()))
-    return any(_is_among(_without_section(part), others) for part in mine) or any(
+    return any(_is_same(_without_section(part), other) for part in mine for other in others) or any(
         _is_within(*sorted((one, other), key=len)) for one in mine for other in theirs
     )
 
@@ -162,10 +162,6 @@ def _is_within(short: str, long: str) -> bool:
 def _is_one_word(one: str, other: str) -> bool:
     """Return whether adjacent characters are in one word; scripts without spaces have no words."""
     return one.isalnum() and other.isalnum() and is_spaced(one + other)
-
-
-def _is_among(part: str, others: Iterable[str]) -> bool:
-    return any(_is_same(part, other) for other in others)
 
 
 def _without_section(part: str) -> str:

@@ -6,11 +6,8 @@
     Members of the faculty can be reached by      one text: two lines
     telephone during office hours.
 
-The end of a line is a choice of the author (an entry, a verse) or of a program that wraps prose at
-some width (mails, old pages, text files). A line was wrapped if it is about as wide as wrapped text
-and its sentence goes on in the next line: the next line begins with a letter, and with a small one
-if the first line ends as a sentence does.
-
+A line was wrapped if it is about as wide as wrapped text and its sentence goes on in the next line:
+the next line begins with a letter, and with a small one if the first line ends as a sentence does.
 The rule is the same for the lines of HTML (`br`, and line ends in `pre`) and of plain text. It
 compares two lines at a time, so the time is linear.
 
@@ -18,16 +15,10 @@ Measured on 1,000 paragraphs in English and Chinese, wrapped at 60 to 100 column
 ends within are recognised; nearly all the others are at the end of a sentence. On 222 real front
 pages 6 % of the line ends by `br` are taken for wrapped, about half of them rightly.
 
-A line is a name, a price, a date. To compare two pages, lines lose text that changes by itself:
-
-    3 hours ago         ->
-    updated 5 min ago   -> updated
-    14:03, 1,204 views  -> 14:03, 1,204 views      with ignore_numbers: views
-
-An age ("3 hours ago") differs at each fetch and does not distinguish two pages. A time of day or a
-number may: two concerts, two prices. So numbers, with times and dates, are left out only with the
-option `ignore_numbers`. Sentences stay whole. The patterns cover the languages in which site
-software writes ages most often. In other languages lines are compared whole.
+To compare two pages, lines lose text that changes by itself: an age ("3 hours ago") differs at each
+fetch. A time of day or a number may distinguish two concerts, two prices: so they are left out only
+with the option `ignore_numbers`. Sentences stay whole. The patterns cover the languages in which
+site software writes ages most often. In other languages lines are compared whole.
 """
 
 import re

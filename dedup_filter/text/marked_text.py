@@ -212,6 +212,8 @@ def text_of(marked: str) -> str:
 def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XSLT:
     inside, data = "<xsl:apply-templates/>", _value(".") + _text(UNSCRIPT)
     unread = _unread("local-name()") if with_unread else ""
+    line = _value("normalize-space()") + _text("&#10;")
+    lines = f'<xsl:for-each select="descendant::text()">{line}</xsl:for-each>'
     framed = _text(_FRAME) + _value("@srcdoc") + _text(_UNFRAME)
     scripts = (
         ("contains(@type, 'json')", _text(f"{SCRIPT}json{OPEN}") + data),
@@ -223,7 +225,7 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
         '<xsl:template match="/"><xsl:apply-templates select="*"/></xsl:template>',
         _template(["style"], unread),
         _template(["svg"], _picture(unread, with_unread)),
-        _template(_CHOICES, unread or _texts_note()),
+        _template(_CHOICES, unread or _note(".", lines)),
         _template(["iframe[@srcdoc]"], framed + unread),
         _template(["script"], _choice(*scripts)),
         _template(["br"], _text(LINE_END) + inside),
@@ -233,17 +235,14 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
     for tag in _INLINE:
         block = _text(f"{OPEN}{tag} {OPEN}") + inside + _text(CLOSE)
         body = _choice((_IS_LINE, block), ("true()", inside))
-        templates.append(
-            _template([f"{tag}[@style]"], body)
-        )  # other predicates take ten times as long
+        # Any other predicate takes ten times as long.
+        templates.append(_template([f"{tag}[@style]"], body))
     templates += [_block_template(tag, inside) for tag in _CONTAINERS + _OTHER_BLOCKS]
     alternative = "" if with_unread else _note("@alt")
-    if not with_unread:  # the attributes that a reader sees, before the content of their elements
-        value = _choice((_IS_SHOWN, _note("@value") + _note("@placeholder") + _note("@alt")))
-        templates += [
-            _template(["img"], alternative + inside),
-            _template(["input"], value + inside),
-        ]
+    if alternative:
+        value = _choice((_IS_SHOWN, _note("@value") + _note("@placeholder") + alternative))
+        templates.append(_template(["img"], alternative + inside))
+        templates.append(_template(["input"], value + inside))
     if with_images:
         image = _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
         templates.append(_template(["img[normalize-space(@src)]"], alternative + image))
@@ -272,18 +271,11 @@ def _block_template(tag: str, inside: str) -> str:
     return _template([tag], body)
 
 
-def _note(path: str) -> str:
+def _note(path: str, text: str = "") -> str:
+    """Write a note if a path has text: `text`, by default the text of the path."""
     value = f"normalize-space({path})"
-    body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + _value(value) + _text(UNSCRIPT)
+    body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + (text or _value(value)) + _text(UNSCRIPT)
     return f'<xsl:if test="{value}">{body}</xsl:if>'
-
-
-def _texts_note() -> str:
-    """Write all texts within an element as one note, a line each."""
-    line = _value("normalize-space()") + _text("&#10;")
-    lines = f'<xsl:for-each select="descendant::text()">{line}</xsl:for-each>'
-    body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + lines + _text(UNSCRIPT)
-    return f'<xsl:if test="normalize-space()">{body}</xsl:if>'
 
 
 def _picture(unread: str, with_unread: bool) -> str:

@@ -9,10 +9,8 @@ A page may name its canonical URL (RFC 6596):
     Link: <...>; rel="canonical"             in the headers
 
 Such a URL is returned as written, or joined with the URL of a base element; `canonical_of` joins it
-with the page's URL. Usually there is one. If a page names several, none counts, so only a few of
-many are returned. Cost: 10 us, and 10 us more if there is a link.
-
-Nothing here raises.
+with the page's URL. If a page names several, none counts, so only a few of many are returned. Cost:
+10 us, and 10 us more if there is a link. Nothing here raises.
 """
 
 import re
@@ -122,7 +120,7 @@ def base_of(root: etree._Element) -> str:
 def canonical_links(root: etree._Element) -> tuple[str, ...]:
     """Return the different URLs that the head of a page names as canonical."""
     links = (link for head in root.iterchildren("head") for link in head.iterchildren("link"))
-    found = _different(each.get("href", "") for each in links if _is_canonical(each.get("rel", "")))
+    found = _different((each.get("href", ""), each.get("rel", "")) for each in links)
     if not found:
         return ()
     try:
@@ -137,17 +135,11 @@ def links_of_header(header: str) -> tuple[str, ...]:
     >>> links_of_header('<https://example.com/a>; rel="canonical", </style.css>; rel=preload')
     ('https://example.com/a',)
     """
-    links = _LINK.findall(header)
-    return _different(
-        link
-        for link, parameters in links
-        if (relation := _RELATION.search(parameters)) and _is_canonical(relation[1].strip('"'))
-    )
+    links = ((link, _RELATION.search(parameters)) for link, parameters in _LINK.findall(header))
+    return _different((link, relation[1].strip('"')) for link, relation in links if relation)
 
 
-def _is_canonical(relations: str) -> bool:
-    return "canonical" in relations.lower().split()
-
-
-def _different(links: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(str.strip, links))))[:_MOST]
+def _different(links: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the different canonical ones of some links, given with their relations."""
+    found = (link.strip() for link, relations in links if "canonical" in relations.lower().split())
+    return tuple(dict.fromkeys(filter(None, found)))[:_MOST]

@@ -2,10 +2,9 @@
 
 Normal form. Two texts are the same if they differ only in letter case, white space, Unicode
 compatibility variants (full-width letters, ligatures, composed or decomposed accents) and
-invisible characters: soft hyphens, zero-width joiners and spaces, direction marks, variation
-selectors, byte order marks. Source: Unicode Standard, D146 (toNFKC_Casefold), with white space
-collapsed. Unpaired surrogates become replacement characters, so every normal form can be encoded.
-A long text keeps the first 30 of many marks on one letter; no language has as many.
+invisible characters: soft hyphens, zero-width joiners and spaces, direction marks. Source: Unicode
+Standard, D146 (toNFKC_Casefold), with white space collapsed. Unpaired surrogates become replacement
+characters, so every normal form can be encoded.
 
 Most Western texts have few different characters beyond ASCII, each with the same normal form
 wherever it stands. Such a text is normalised as bytes, with a table for ASCII.

@@ -81,21 +81,16 @@ class SiteSelectors(NamedTuple):
 class _Translator(HTMLTranslator):
     """Refuses prefixes of namespaces, which no page declares for a selector."""
 
-    def xpath_element(self, selector: Any) -> XPathExpr:
-        if selector.namespace:
-            raise ExpressionError(f"there is no namespace {selector.namespace}")
-        return super().xpath_element(selector)
-
-    def xpath_attrib(self, selector: Any) -> XPathExpr:
-        if selector.namespace:
-            raise ExpressionError(f"there is no namespace {selector.namespace}")
-        return super().xpath_attrib(selector)
+    def xpath(self, parsed_selector: Any) -> XPathExpr:
+        if namespace := getattr(parsed_selector, "namespace", None):
+            raise ExpressionError(f"there is no namespace {namespace}")
+        return super().xpath(parsed_selector)
 
 
 def select(root: etree._Element, selectors: Selectors) -> tuple[Effect, ...]:
     """Remove from a tree, in place, the elements that selectors leave out.
 
-    The root always stays; if it is ignored, it is emptied.
+    The root always stays; if it is ignored, it is emptied. With content, titles and bases stay.
     """
     effects: list[Effect] = []
     if selectors.ignore and (ignored := _found(root, selectors.ignore)):
@@ -109,7 +104,12 @@ def select(root: etree._Element, selectors: Selectors) -> tuple[Effect, ...]:
         content = _outermost(_found(root, selectors.content))
         effects.append("content" if content else "no_content")
         if content and content[0] is not root:
-            _keep_only(root, content)
+            inside = {each for element in content for each in element.iter("title", "base")}
+            kept = [*(each for each in root.iter("title", "base") if each not in inside), *content]
+            for element in kept:
+                element.tail = None
+            root.text = None
+            root[:] = kept
     return tuple(effects)
 
 
@@ -154,21 +154,8 @@ def _outermost(found: Sequence[etree._Element]) -> list[etree._Element]:
     return outermost
 
 
-def _keep_only(root: etree._Element, content: Sequence[etree._Element]) -> None:
-    """Keep only titles, bases and some elements in a tree; none of these is within another."""
-    inside = {each for element in content for each in element.iter("title", "base")}
-    kept = [*(each for each in root.iter("title", "base") if each not in inside), *content]
-    for element in kept:
-        element.tail = None
-    root.text = None
-    root[:] = kept
-
-
 def _text(element: etree._Element) -> str:
-    return " ".join(" ".join(cast("list[str]", _texts(element))).split())
-
-
-_texts = etree.XPath("descendant::text()")
+    return " ".join(" ".join(cast("list[str]", element.xpath("descendant::text()"))).split())
 
 
 def _by_host(name: str, given: Any) -> _ByHost:
