@@ -4,8 +4,7 @@ A block is the text between one block-level boundary and the next: a paragraph, 
 item, a table cell, or text that stands directly in a container. The end of a line is a boundary,
 too, unless wrapped prose goes on (see `lines`), or the text is a heading: a heading is one block
 however its lines break. Blocks are in page order, never overlap, and together are all given text.
-Two blocks, of one page or of two, are the same piece of text if their `text` is equal. If other
-blocks are dropped from a list, a block keeps its position.
+If other blocks are dropped from a list, a block keeps its position.
 
 Containers are the block-level elements that hold text. They are kept as columns, because hundreds
 of pages may wait to be judged again (see `frames`): one object for each container would be two

@@ -1,7 +1,5 @@
 """Parts of a page -> the blocks that are read, and a measure of the text that is not read.
 
-A script may build the visible text from text that the page contains:
-
     hidden, noscript     elements that a script shows, or that replace the script
     script data          JSON and the like; its strings of prose count
     template             never read: scripts make rows and dialogs from it
@@ -9,18 +7,16 @@ A script may build the visible text from text that the page contains:
 
 The first two are read if they have more new words (outside frames, without links) than the page
 shows: so an article that waits for its script is read, while cookie dialogs and menus beside a text
-are not. Hidden text is read where it stands, strings of script data at the end. Sentences that are
-already visible do not count.
+are not. Hidden text is read where it stands, strings of script data at the end.
 
-Text that is not read is counted and hashed, so that pages that differ in unread text do not count
-as equal. Text that waits for a script is also counted apart, because it may be the content of the
-page: all unread text but hidden text without the mark of React's streaming (a dialog).
+Text that is not read is counted and hashed, so that pages that differ in it do not count as equal.
+Text that waits for a script is also counted apart, because it may be the content of the page: all
+unread text but hidden text without the mark of React's streaming (a dialog).
 
 A page is made by script if it shows hardly a word, or few words and an empty element that is the
 root of an application, and if no hidden text or script data is read.
 
-Time is linear in the length of the page; no nesting recurses. Cost: 8 ms for 100 KB of script data
-that is all prose, 3 ms for data without any.
+Cost: 8 ms for 100 KB of script data that is all prose, 3 ms for data without any; linear.
 """
 
 import json

@@ -1,7 +1,5 @@
 """Headline of a page (its h1 and title) -> whether two pages have the same headline.
 
-    h1, title, how often the host shows them -> the parts of the headline, normalised
-
 The headline of a page is the last h1 that other pages of the host do not share; if there is none,
 the parts of the title that they do not share ("git-diff" of "git-diff - Git manual"); if there are
 no such parts either, the part that fewest pages show. Two pages of one host with different
@@ -12,8 +10,6 @@ A section number in front may be missing. In a headline of 40 characters or more
 missing, from a space on or from within a word ("A long story about the se…"). On one host, two
 numbers are two headlines ("3.37.1 released", "3.37.2 released"). On two hosts, two editions of a
 manual may number their sections differently.
-
-Pure: a function of the caller counts the pages of the host that show a text.
 """
 
 import re

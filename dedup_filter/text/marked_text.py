@@ -19,16 +19,14 @@ is written as `LINE_END`. Notes are texts beside the text: options, alternatives
 of inputs. The page of a frame (`srcdoc`) is written in its place.
 
 Block-level elements are the elements that browsers display as blocks (HTML Standard, section 15.3,
-flow content), including table parts, declared shadow roots, and inline elements whose style
-attribute makes them blocks. The text of a script is written only if it may be data: JSON, or the
-state of a page. An empty element with an id is marked, because a script may fill it.
+flow content), including inline elements whose style attribute makes them blocks. The text of a
+script is written only if it may be data. An empty element with an id is marked, because a script
+may fill it. The marks are boundaries as in MIME multipart messages (RFC 2046, 5.1.1): random
+private-use characters drawn once a process. No page can know them: its text needs no escaping.
 
 The writer is a compiled XSLT (output method "text"): in C, three times as fast as a walk in Python.
 It never changes the tree. libxslt recurses on the C stack, so elements more than 256 levels deep
 (the page is malformed or hostile) are written as blocks in a row, including hidden parts.
-
-The marks are boundaries as in MIME multipart messages (RFC 2046, 5.1.1): random private-use
-characters drawn once a process. No page can know them, so its text needs no escaping.
 
 Cost: 0.6 ms for a page of 100 KB (930 elements, 28,000 characters).
 """
@@ -132,7 +130,6 @@ class Parts(NamedTuple):
     """The marked text of a page, in parts."""
 
     visible: str
-    """The visible text."""
     segments: Sequence[tuple[str, str]]
     """The place ("" visible, "hidden", "waiting", "template") and the text of each, in page order;
     empty if nothing is hidden. Waiting is hidden text that a script makes visible."""

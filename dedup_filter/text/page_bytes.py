@@ -1,9 +1,5 @@
 """Page -> bytes -> a page with the same main content; and the memory that a page takes.
 
-The bytes hold the blocks and the containers around them, parents before their children. For each
-container they hold its role, its parent, and its blocks; for each image, its hash and place.
-Canonical links are kept if the page has any.
-
 The format is JSON, which holds strings of any content, compressed by zlib: 6 to 8 KB for a page of
 110 to 120 KB. It is stored on disk: never change a meaning, raise `_FORMAT`.
 

@@ -110,11 +110,7 @@ def url_in(fields: Fields, names: FieldNames) -> str | None:
 
 
 def path_to(fields: Fields, name: str) -> tuple[str, ...]:
-    """Return the names of the fields that lead to a field, the outermost first; () if none do.
-
-    >>> path_to({"a": {"b": 1}}, "a.b"), path_to({"a": {"b": 1}, "a.b": 2}, "a.b")
-    (('a', 'b'), ('a.b',))
-    """
+    """Return the names of the fields that lead to a field, the outermost first; () if none do."""
     if name in fields:
         return (name,)
     parts = name.split(".")
@@ -133,11 +129,7 @@ def value_at(fields: Fields, name: str) -> Any:
 
 
 def names_in(fields: Fields, deepest: int = _DEEPEST) -> Iterator[str]:
-    """Yield the names of all fields; the name of a nested field is in the form of `path_to`.
-
-    >>> list(names_in({"html": "<p>", "metadata": {"url": "http://a/", "tags": []}}))
-    ['html', 'metadata.url', 'metadata.tags']
-    """
+    """Yield the names of all fields; the name of a nested field is in the form of `path_to`."""
     for name, value in fields.items():
         if isinstance(value, Mapping) and value and deepest > 1:
             yield from (f"{name}.{inner}" for inner in names_in(value, deepest - 1))

@@ -100,10 +100,6 @@ def canonical_of(place: Place, links: Iterable[str]) -> str | None:
     """Return the URL that all canonical links of a page name; None for its own URL, or none.
 
     Links that name different pages do not count.
-
-    >>> place = Place.of("https://example.com/a/1?print")
-    >>> canonical_of(place, ["1", "https://example.com/a/1"])
-    'https://example.com/a/1'
     """
     try:
         urls = {url_key(url): url for url in (urljoin(place.url, link) for link in links)}
@@ -130,11 +126,7 @@ def canonical_links(root: etree._Element) -> tuple[str, ...]:
 
 
 def links_of_header(header: str) -> tuple[str, ...]:
-    """Return the different URLs that a Link header (RFC 8288) names as canonical.
-
-    >>> links_of_header('<https://example.com/a>; rel="canonical", </style.css>; rel=preload')
-    ('https://example.com/a',)
-    """
+    """Return the different URLs that a Link header (RFC 8288) names as canonical."""
     links = ((link, _RELATION.search(parameters)) for link, parameters in _LINK.findall(header))
     return _different((link, relation[1].strip('"')) for link, relation in links if relation)
 

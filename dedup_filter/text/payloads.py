@@ -4,22 +4,16 @@
     bytes that the option `payloads` names a document without text, with a hash of the bytes
 
 A document without text repeats only a document with the same hash, 96 bits of which are stored. If
-there is none, the bytes stay unjudged with their reason, and later equal bytes find them.
-
-Which bytes: with "documents" PDF, office files and archives, by their first bytes; with "all" any
-bytes. Bytes shorter than `LEAST_BYTES` are never compared: an empty answer of an API, or a picture
-of one pixel, says nothing (docs/decisions/0017-payloads.md).
+there is none, the bytes stay unjudged with their reason, and later equal bytes find them. Which
+bytes: with "documents" PDF, office files and archives, by their first bytes; with "all" any bytes
+but short ones: an empty answer of an API, or a picture of one pixel, says nothing
+(docs/decisions/0017-payloads.md).
 
 The text of a PDF: lines that repeat at the top and bottom of pages come only once. The lines of a
 paragraph are joined later, as in any plain text (`lines`). A title is not read: what programs write
-there is mostly the name of a file. The reasons why it has no text:
-
-    binary      it has no text but pictures, or is encrypted, or is so cut off or damaged that
-                PDFium cannot repair it
-    too_large   it has more bytes, pages or text than is worth the time
-
-PDFium is not safe in threads, so one thread reads at a time; other code of this process that uses
-PDFium must not run meanwhile. A page of drawings can take seconds: only a worker has a time limit.
+there is mostly the name of a file. A PDF that has no text but pictures, or is encrypted or damaged,
+is "binary". PDFium is not safe in threads, so one thread reads at a time; other code of this
+process that uses PDFium must not run meanwhile. Only a worker has a time limit.
 
 Cost: 0.1 ms to hash 1 MB; 0.1 to 1 ms for a page of a PDF, which needs the extra "pdf".
 """
@@ -49,10 +43,9 @@ CAN_READ_PDF = find_spec("pypdfium2") is not None
 MOST_BYTES, MOST_PAGES, MOST_TEXT = 16 * 2**20, 1_000, 2 * 2**20
 """Bytes, pages, and characters of a PDF that is read."""
 _DOCUMENT = re.compile(DOCUMENT_STARTS)
-_MARGIN = 2
-"""Lines at the top of a page, and at its bottom, that may be running headers and footers."""
-_FEWEST_PAGES = 3
-"""A line repeats on pages by chance if there are fewer."""
+_MARGIN, _FEWEST_PAGES = 2, 3
+"""Lines at the top of a page, and at its bottom, that may be running headers and footers, if there
+are so many pages: on fewer, a line repeats by chance."""
 _HYPHEN = re.compile("[\x02\ufffe](?:\r?\n)?")
 """What PDFium writes for the hyphen of a divided word."""
 _DIGITS = re.compile(r"\d+")

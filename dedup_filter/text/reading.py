@@ -45,21 +45,19 @@ from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
 from dedup_filter.text.marked_text import marked_text, parts_of
 from dedup_filter.text.page_url import base_of, canonical_links
 from dedup_filter.text.selectors import Effect, Selectors, select
-from dedup_filter.thresholds import ARTICLE_WORDS, FRAME_TIMES, LINE_WORDS
+from dedup_filter.thresholds import ARTICLE_WORDS, FRAME_TIMES, HALF, LINE_WORDS
 
 MAX_PAGE_LENGTH = 16 * 2**20
 """Bytes or characters of a page. A longer page is a dump of data, and takes seconds to parse."""
 MAX_TEXT_LENGTH = 2 * 2**20
 """Characters of text: jieba cuts a million in two seconds."""
 MAX_TAGS = 200_000
-"""Tags of a page: this many take half a second and 200 MB. The longest manuals on one page have
-100,000."""
+"""Tags of a page: this many take half a second and 200 MB. The longest manuals have 100,000."""
 _MOST_READ, _LONGEST_READ = 64, 2**18
 """Number of latest pages that are cached, and the most bytes of each; usually 10 MB. A page that
 soon comes again, at another spelling of its URL, is not parsed again."""
 _MOST_IMAGES = 1_000
-"""The first images of a page that are kept. A page with more is a gallery; these are enough."""
-_MOST = 0.5
+"""The first images of a page that are kept. A page with more is a gallery."""
 _MOST_LINKS = 2 / 3
 """Share of links from which a sentence between others is a teaser."""
 
@@ -107,8 +105,7 @@ class Page:
     """Its images, if they are read."""
     unread_words: float = 0
     """Words of text that a reader may see but that is not in the blocks: text that is hidden, or in
-    templates or script data, beside more visible text; and its notes, if they have more words than
-    the visible text."""
+    templates or script data; and its notes, if they have more words than the visible text."""
     unread_hash: int = 0
     """64 bits of the unread text, 0 for none. If more text is unread than read, a page can repeat
     only pages with the same hash."""
@@ -157,7 +154,7 @@ class Page:
         document gets the headings and images within `with_parts`; None: within the main text.
         """
         content = list(content)
-        text = _joined(content)
+        text = "\n".join([block.text for block in content])
         around = content if with_parts is None else with_parts
         # For other pages the main text is enough, and to join all blocks takes 40 us.
         needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
@@ -166,7 +163,7 @@ class Page:
             text,
             self.title,
             self.language,
-            _joined(self.blocks) if needs_all else "",
+            "\n".join([block.text for block in self.blocks]) if needs_all else "",
             tuple([block.text for block in around if block.kind in _HEADINGS]),
             self._images_inside(around),
             self.unread_words,
@@ -189,7 +186,7 @@ class Page:
         return tuple(
             image
             for image, first, end in self.images
-            if of_content[end] - of_content[first] > _MOST * (of_all[end] - of_all[first])
+            if of_content[end] - of_content[first] > HALF * (of_all[end] - of_all[first])
         )
 
 
@@ -374,12 +371,7 @@ def _hash_of(text: bytes, notes: int) -> int:
     return xxhash.xxh3_64_intdigest(text + notes.to_bytes(8, "little") if notes else text)
 
 
-def _joined(blocks: Iterable[Block]) -> str:
-    return "\n".join([block.text for block in blocks])
-
-
 def _declared_language(root: etree._Element) -> str | None:
     """Return the primary subtag (BCP 47) of the language that the root element declares."""
-    declared = next(filter(None, map(root.get, _LANGUAGE_ATTRIBUTES)), "")
-    found = _PRIMARY_SUBTAG.match(declared)
+    found = _PRIMARY_SUBTAG.match(next(filter(None, map(root.get, _LANGUAGE_ATTRIBUTES)), ""))
     return found[1].lower() if found else None

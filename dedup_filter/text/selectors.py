@@ -3,10 +3,9 @@
     ignore     matching elements are removed, as if they were not on the page
     content    only matching elements stay, in page order, and the titles of the page
 
-A selector is CSS as in Scrapy's `response.css`, without `::text` and `::attr()`. Selectors for all
-hosts are one text or a list of texts; selectors by host are a dict of these. A host's name stands
-for its subdomains, too. If several names fit, only the longest counts; `ANY_HOST` stands for all
-hosts that no other name fits.
+A selector is CSS as in Scrapy's `response.css`, without `::text` and `::attr()`. A host's name
+stands for its subdomains, too. If several names fit, only the longest counts; `ANY_HOST` stands for
+all hosts that no other name fits.
 
 Guarantee: an invalid selector is refused before any page is read; no page raises.
 
@@ -194,8 +193,7 @@ def _require(name: str, selector: str) -> None:
     try:
         _compiled((selector,))(etree.Element("html"))
     except (SelectorError, etree.XPathError, ValueError, RecursionError) as error:
-        reason = printable(str(error), _LONGEST_SHOWN)
-        shown = printable(repr(selector), _LONGEST_SHOWN)
+        shown, reason = (printable(part, _LONGEST_SHOWN) for part in (repr(selector), str(error)))
         raise ConfigError(f"{name} has no CSS selector in {shown}: {reason}") from None
 
 
