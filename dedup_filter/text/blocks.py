@@ -124,11 +124,10 @@ class Containers:
 
         The search does not leave the page frame of the given container.
         """
-        while self.firsts[number] == self.ends[number] and number != self.frames[number]:
-            if self.parents[number] == NOWHERE:
-                break
+        firsts, ends, outermost = self.firsts, self.ends, (self.frames[number], 0)
+        while firsts[number] == ends[number] and number not in outermost:
             number = self.parents[number]
-        return self.firsts[number], self.ends[number]
+        return firsts[number], ends[number]
 
 
 class Block(NamedTuple):
@@ -162,11 +161,7 @@ class Cut(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def role_of(head: str) -> Role:
-    """Return the role of an element, given as "tag class role".
-
-    >>> role_of("p "), role_of("div userComments left")
-    (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
-    """
+    """Return the role of an element, given as "tag class role"."""
     tag = head.partition(" ")[0]
     frame: Frame = "sure" if tag in _SURE_FRAMES else "named" if frame_name(head) else ""
     return _role(_KIND.get(tag, "other"), frame)

@@ -50,10 +50,8 @@ _WHOLE_WORDS = 2 / 3
 addresses, class names and code are not in whole words."""
 _SAMPLE = 500
 """Characters at the start of a string by which it is recognised as prose."""
-_MOST_DATA = 2**20
-"""Characters of script data that are searched."""
-_MOST_NESTING = 3
-"""Levels of strings in strings: JSON.parse("{\\"a\\": \\"...\\"}")."""
+_MOST_DATA, _MOST_NESTING = 2**20, 3
+"""Characters of script data that are searched; levels of strings in strings of data."""
 
 _SENTENCE_END = re.compile(r"[.!?…。！？\n](?:(?<=[。！？\n])|\s+)")
 """A character set comes first, so that `re` skips to its characters without trying each place."""
@@ -159,7 +157,6 @@ class Choice:
         return False
 
     def _leave(self, texts: Iterable[str], *, waits: bool = True) -> None:
-        """Count and hash unread text."""
         for text in texts:
             words, line = count_words(text), text.encode("utf-8", "surrogatepass") + b"\n"
             self.unread_words += words
@@ -209,7 +206,6 @@ def _as_marked(of_script: Sequence[str]) -> str:
 
 
 def _prose(data: str) -> Iterator[list[str]]:
-    """Yield the texts of each string of prose."""
     for string in _strings(data, _MOST_NESTING):
         texts = _markup_texts(string) if _MARKUP.search(string) else [string]
         if _is_prose(" ".join(texts)):

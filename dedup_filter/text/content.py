@@ -56,10 +56,7 @@ def word_sum(blocks: Iterable[Block]) -> float:
 
 
 def words_before(blocks: Iterable[Block], containers: Containers) -> list[float]:
-    """Return how many words of some blocks are before each position of their page.
-
-    A container holds one interval of positions, so its words are the difference of two look-ups.
-    """
+    """Return how many words of some blocks are before each position of their page."""
     words = [0.0] * (containers.ends[0] + 1)
     for block in blocks:
         words[block.position + 1] = block.words

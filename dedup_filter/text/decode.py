@@ -80,8 +80,7 @@ def looks_binary(body: bytes) -> bool:
     """Return whether a body is not text in any encoding; an empty one is not binary.
 
     It is binary if it begins as a well-known file format does, or if more than 5 % of its first
-    4 KB are bytes that no text has ("binary data bytes", WHATWG MIME Sniffing Standard, section 3;
-    random or compressed bytes have 10.5 %).
+    4 KB are bytes that no text has (WHATWG MIME Sniffing Standard, section 3).
     """
     if _SIGNATURE.match(body):
         return True

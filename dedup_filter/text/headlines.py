@@ -50,11 +50,7 @@ _normal = lru_cache(maxsize=1024)(normalize)
 
 
 def title_parts(title: str) -> list[str]:
-    """Return the parts of a title, such as the page's name and the site's name.
-
-    >>> title_parts("git-diff - Git 2.39 manual | Example")
-    ['git-diff', 'Git 2.39 manual', 'Example']
-    """
+    """Return the parts of a title, such as the page's name and the site's name."""
     return [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
 
 

@@ -78,11 +78,7 @@ def with_line_ends(text: str) -> str:
 
 
 def text_blocks(text: str) -> list[str]:
-    r"""Return the blocks of a plain text: its paragraphs and lines.
-
-    >>> text_blocks("Oak bench\n240 euros\n\nMade by hand.\n")
-    ['Oak bench', '240 euros', 'Made by hand.']
-    """
+    """Return the blocks of a plain text: its paragraphs and lines."""
     lines = join_wrapped(with_line_ends(text).split(LINE_END, MOST_LINES))
     return [block for line in lines if (block := " ".join(line.split()))]
 

@@ -47,11 +47,10 @@ _CHOICES = "audio canvas datalist iframe noframes select video".split()
 """Elements whose text is one of several choices, or a fallback for the content that they show."""
 _SKIPPED = ["style", "svg", *_CHOICES]
 """Elements whose content is not read as text of the page, except the text elements of svg."""
-_PICTURE_TEXT = "text tspan textpath textPath a".split()
-"""Elements of SVG whose text is shown."""
 _PICTURE_BLOCKS = "text div p li td".split()
 """Elements that begin a block in a picture; HTML elements stand in a foreignObject."""
-_IN_PICTURES = [*_PICTURE_TEXT, *_PICTURE_BLOCKS, *"b code em i span strong th".split()]
+_IN_PICTURES = [*_PICTURE_BLOCKS, *"a b code em i span strong textpath textPath th tspan".split()]
+"""Elements in a picture whose text is shown."""
 # Hidden values change at each fetch.
 _NO_TEXT_INPUTS = " hidden checkbox radio password file range color "
 _MOST_FRAMES, _MOST_IN_FRAMES, _MOST_NESTING = 64, 2**20, 3

@@ -31,17 +31,13 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _MOST = 8
 """At most this many different URLs are returned: more than one is ambiguous anyway."""
 _LINK = re.compile(r"<([^<>]*)>([^<>]*)")
-"""A link in a header, and its parameters."""
 _RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)
-_base = etree.XPath("normalize-space(//base/@href)")
+base_of = etree.XPath("normalize-space(//base/@href)")
+"""The URL of the first base element of a page, "" for none."""
 
 
 def canonical(url: str) -> str:
-    """Return the canonical form of a URL, equal for all its spellings.
-
-    >>> canonical("https://example.com/a?b=2&a=1#top")
-    'https://example.com/a?a=1&b=2'
-    """
+    """Return the canonical form of a URL, equal for all its spellings."""
     if _CANONICAL.fullmatch(url):
         return url
     try:
@@ -55,11 +51,6 @@ def host_of(url: str) -> str:
 
     Pages without a URL may be of one host, so they are judged as if they were: by the rules that
     distinguish pages of one template. A key that is no URL has no host, so no other page is on it.
-
-    >>> host_of("https://example.com:8080/a"), host_of("HTTPS://me:secret@Example.com:443/a")
-    ('example.com:8080', 'example.com')
-    >>> host_of("doc-17"), host_of("")
-    ('', '(no URL)')
     """
     if not url:
         return _NO_URL
@@ -97,20 +88,12 @@ class Place(NamedTuple):
 
 
 def canonical_of(place: Place, links: Iterable[str]) -> str | None:
-    """Return the URL that all canonical links of a page name; None for its own URL, or none.
-
-    Links that name different pages do not count.
-    """
+    """Return the URL that all canonical links of a page name; None for its own URL, or none."""
     try:
         urls = {url_key(url): url for url in (urljoin(place.url, link) for link in links)}
     except ValueError:  # "http://[1/"
         return None
     return urls.popitem()[1] if len(urls) == 1 and place.key not in urls else None
-
-
-def base_of(root: etree._Element) -> str:
-    """Return the URL of the first base element of a page, "" for none."""
-    return str(_base(root))
 
 
 def canonical_links(root: etree._Element) -> tuple[str, ...]:
@@ -120,7 +103,7 @@ def canonical_links(root: etree._Element) -> tuple[str, ...]:
     if not found:
         return ()
     try:
-        return tuple(urljoin(base_of(root), link) for link in found)
+        return tuple(urljoin(str(base_of(root)), link) for link in found)
     except ValueError:  # "http://[1/"
         return ()
 

@@ -110,7 +110,6 @@ def read_pdf(body: bytes, title: str = "") -> Document | Unjudged:
 
 
 def _pages(body: bytes) -> Iterator[str]:
-    """Yield the text of each page."""
     from pypdfium2 import PdfDocument
 
     with closing(PdfDocument(body)) as pdf:

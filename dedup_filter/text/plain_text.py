@@ -93,8 +93,6 @@ def normalize(text: str) -> str:
 def normalize_parts(texts: Sequence[str]) -> list[str]:
     r"""Return the normal form of each part of a text.
 
-    Whether marks are left out depends on the length of all parts together.
-
     >>> normalize_parts(["One ", "", "ﬁve"])
     ['one', '', 'five']
     """

@@ -7,9 +7,6 @@ The reasons:
     binary       it is no text
     too_large    it is longer, or has more tags or text, than is worth the time
 
-An image belongs to some blocks if they have most text of the smallest container with text around
-it: the image of a figure belongs to its article, the image of a menu to no article. An image is
-identified by its address.
 Guarantee: a tree is never changed, because a spider may use it; no page raises.
 
 Cost: 1.7 ms for a page of 100 KB; with selectors of a user, see `selectors`.
@@ -82,7 +79,6 @@ class Shown(NamedTuple):
     blocks: Sequence[int]
     """64 bits of each block, in page order."""
     words: Sequence[float]
-    """Words of each block."""
     link_words: Sequence[float]
 
     @property
@@ -144,7 +140,7 @@ class Page:
 
     def document(
         self,
-        content: Iterable[Block],
+        content: Sequence[Block],
         own: str,
         with_parts: Sequence[Block] | None = None,
     ) -> Document:
@@ -153,7 +149,6 @@ class Page:
         `own`: the normal form of all text that is not known to be frame of the page's host. The
         document gets the headings and images within `with_parts`; None: within the main text.
         """
-        content = list(content)
         text = "\n".join([block.text for block in content])
         around = content if with_parts is None else with_parts
         # For other pages the main text is enough, and to join all blocks takes 40 us.
@@ -177,7 +172,10 @@ class Page:
         )
 
     def _images_inside(self, content: Iterable[Block]) -> tuple[int, ...]:
-        """Return the hashes of the images that belong to some blocks, in page order."""
+        """Return the hashes of the images that belong to some blocks, in page order.
+
+        The blocks have most text of the smallest container with text around the image.
+        """
         if not self.images or not self.blocks:
             return ()
         containers = self.blocks[0].containers
@@ -308,7 +306,7 @@ def _read_html(
         return Unjudged("no_text")
     needed = _needed(root, images_of, selectors)
     # Only its bytes distinguish a page that is made by script from other pages.
-    body = etree.tostring(root) if needed[-1] else found
+    body = etree.tostring(root) if needed[0].selected else found
     # If the tree is freed now, while it is in the processor's caches, this takes half the time.
     del root
     page = _page(*needed)
@@ -322,23 +320,18 @@ _read_before = lru_cache(_MOST_READ)(_read_html)
 
 def _needed(
     root: etree._Element, images_of: str | None, selectors: Selectors | None
-) -> tuple[str, str, str | None, tuple[str, ...], tuple[Effect, ...]]:
+) -> tuple[Page, str, str]:
     """Return what `_page` needs of a tree, from which selectors remove elements."""
     canonical = canonical_links(root)
     selected = () if selectors is None else select(root, selectors)
-    base = "" if images_of is None else _absolute(images_of, base_of(root)) or images_of
+    base = "" if images_of is None else _absolute(images_of, str(base_of(root))) or images_of
     marked = marked_text(root, with_images=images_of is not None)
-    return marked, base, _declared_language(root), canonical, selected
+    empty = Page((), "", _declared_language(root), canonical=canonical, selected=selected)
+    return empty, base, marked
 
 
-def _page(
-    marked: str,
-    base: str,
-    language: str | None,
-    canonical: tuple[str, ...],
-    selected: tuple[Effect, ...],
-) -> Page:
-    """Make a page; `base`: the URL to which the addresses of its images are relative."""
+def _page(empty: Page, base: str, marked: str) -> Page:
+    """Fill a page; `base`: the URL to which the addresses of its images are relative."""
     parts = parts_of(marked)
     cut = split_blocks(parts.visible)
     unread = (0.0, 0, False, 0, 0.0, 0)
@@ -348,14 +341,14 @@ def _page(
     return Page(
         [block for block in cut.blocks if block.kind != "title"] if titles else cut.blocks,
         titles[0] if titles else "",
-        language,
+        empty.language,
         [
             (text_hash(_absolute(base, image) or image), *place)
             for image, place in cut.images[:_MOST_IMAGES]
         ],
         *unread,
-        canonical,
-        selected,
+        empty.canonical,
+        empty.selected,
     )
 
 

@@ -71,8 +71,6 @@ class SiteSelectors(NamedTuple):
 
     def of(self, host: str) -> Selectors | None:
         """Return the selectors for the pages of a host, which may have a port; None for none."""
-        if not (self.ignore or self.content):
-            return None
         found = Selectors(_of_host(self.ignore, host), _of_host(self.content, host))
         return found if any(found) else None
 
