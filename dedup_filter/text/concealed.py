@@ -109,10 +109,8 @@ class Choice:
         self._shown = word_sum(block for block in self._visible if block.is_text)
         self._taken = 0.0
         # One split is faster than many; joined by a sentence end that does not also match "\n".
-        is_known = parts.segments or parts.data
-        self._known = set(
-            _sentences("。".join([each.text for each in visible]) if is_known else "")
-        )
+        texts = [each.text for each in visible] if parts.segments or parts.data else []
+        self._known = set(_sentences("。".join(texts)))
         if parts.segments:
             hidden, waiting = self._unseen_of(parts, "hidden"), self._unseen_of(parts, "waiting")
             self.reads_hidden = self._takes(waiting, hidden)

@@ -116,7 +116,7 @@ class Page:
     waiting_hash: int = 0
     """64 bits of the waiting text, 0 for none."""
     canonical: tuple[str, ...] = ()
-    """URLs that it names as canonical: see `canonical_link`."""
+    """URLs that it names as canonical: see `canonical_links`."""
     selected: tuple[Effect, ...] = ()
     """The effects of a user's selectors on it."""
 
