@@ -6,14 +6,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
+from importlib import import_module
 from math import ceil
 from typing import Any, TypedDict
 
-from dedup_filter.errors import ConfigError
+from dedup_filter.errors import ConfigError, needs_extra
 from dedup_filter.features.analysis import ADS, FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE
-from dedup_filter.text.payloads import CAN_READ_PDF, PAYLOADS, Payloads
+from dedup_filter.text.payloads import PAYLOADS, Payloads
 from dedup_filter.text.selectors import SiteSelectors
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
@@ -144,8 +145,9 @@ class FilterConfig:
             if not is_right(value):
                 raise ConfigError(f"{name} must be {wanted}, not {value!r}")
         self.selectors.of("")  # raises ConfigError for invalid selectors
-        if self.read_pdf and not CAN_READ_PDF:
-            raise ConfigError("read_pdf needs pypdfium2: pip install 'dedup-filter[pdf]'")
+        if self.read_pdf:
+            with needs_extra("pdf", "read_pdf"):
+                import_module("pypdfium2")
         for name in _PART_WEIGHTS if self.features != "shingles" else ():
             if getattr(self, name):
                 raise ConfigError(
@@ -204,8 +206,11 @@ def option_in(name: str, value: Any) -> Any:
         return value
     if name in ("ignore", "content"):
         return _selectors_in(value)
-    if isinstance(getattr(FilterConfig, name, None), bool):
+    default = getattr(FilterConfig, name, None)
+    if isinstance(default, bool):
         return FLAGS.get(value.lower(), value)
+    if isinstance(default, str):
+        return value
     try:
         return literal_eval(value.capitalize())  # numbers, and none as well as None
     except (SyntaxError, ValueError):

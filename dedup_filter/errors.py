@@ -4,13 +4,16 @@ A message says what is wrong, with which value, and what to do. A page that cann
 judged is not an error: it gets a `Verdict` with the outcome "unjudged" and a reason.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class DedupError(Exception):
     """The root of all errors of this package."""
 
 
 class ConfigError(DedupError, ValueError):
-    """An option has a value that is unknown or out of range."""
+    """An option has a value that is unknown or out of range, or needs a package that is missing."""
 
 
 class StoreError(DedupError):
@@ -35,3 +38,14 @@ class StoreTooNew(StoreError):  # noqa: N818 - the fault is the name
 
 class SchemeMismatch(StoreError):  # noqa: N818 - the fault is the name
     """The fingerprints of an index were made in another way than fingerprints of new pages."""
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Turn a failed import into the error that names the extra with the package."""
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(
+            f"{what} needs another package: install dedup-filter with its extra {extra!r} ({error})"
+        ) from error

@@ -148,6 +148,28 @@ def test_scrapy_lists_the_command_also_outside_of_a_project(scrapy, tmp_path):
     assert scrapy("dedup", "bits", "pairs", text="8\n11\n", cwd=tmp_path) == (0, "[8, 11]\n", "")
 
 
+def test_a_crawl_loads_no_package_of_an_extra():
+    """Scrapy itself loads brotli and Zstandard where they are installed."""
+    code = """
+        import sys
+        import scrapy
+        from scrapy.crawler import CrawlerProcess
+        def parse(self, response): yield {"url": response.url}
+        given = {"name": "own", "start_urls": ["data:,"], "parse": parse}
+        process = CrawlerProcess({"ADDONS": {"dedup_filter.Addon": 500}, "LOG_LEVEL": "ERROR"})
+        process.crawl(type("Own", (scrapy.Spider,), given))
+        process.start()
+        print(*{name.partition(".")[0] for name in sys.modules})
+    """
+    lines = "\n".join(line.strip() for line in code.splitlines())
+    status, out, err = run_process(command=[sys.executable, "-c", lines])
+    assert (status, err) == (0, "")
+    loaded = {*out.split()}
+    assert "dedup_filter" in loaded
+    extras = {"duplicate_url_discarder", "fsspec", "pyarrow", "pypdfium2", "pyspark", "redis"}
+    assert not loaded & (extras | {"rjieba", "starlette", "uvicorn", "warcio"})
+
+
 def test_other_projects_load_nothing_for_it():
     code = """
         import json, sys

@@ -53,7 +53,7 @@ def rules_command(
     output says how many requests the rules together would have saved.
 
     The file is for DEDUP_URL_RULES_FILE, or, without this filter, for the Scrapy add-on
-    duplicate-url-discarder (pip install 'dedup-filter[urls]'):
+    duplicate-url-discarder (the extra `urls`):
 
     \b
     ADDONS = {"dedup_filter.urls.discarder.Addon": 600}

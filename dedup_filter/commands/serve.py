@@ -9,7 +9,7 @@ from dedup_filter.commands import folders, say
 from dedup_filter.commands.options import filter_option, given_settings
 from dedup_filter.commands.see import workers_option
 from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.errors import ConfigError, DedupError, needs_extra
 
 _VARIABLE = "DEDUPFILTER_TOKEN"
 
@@ -21,6 +21,9 @@ _VARIABLE = "DEDUPFILTER_TOKEN"
 @click.option("--token", default="", envvar=_VARIABLE, help=f"Secret of clients (or ${_VARIABLE}).")
 @click.option("--lease", type=click.FloatRange(0.1, 86_400), default=60, help="Seconds of a claim.")
 @click.option("--queue", type=click.IntRange(1), default=256, help="Most pages under way.")
+@click.option(
+    "--timeout", type=click.FloatRange(0.1), default=30, help="Seconds for a client to send."
+)
 @workers_option
 @filter_option
 def serve_command(index: str, options: dict[str, Any], workers: str, **given: Any) -> None:
@@ -37,14 +40,13 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
     if not token and host not in ("127.0.0.1", "localhost"):
         raise ConfigError(f"--host {host} can be reached by others: give a --token")
     settings = options | given_settings(workers=workers)
-    try:
+    with needs_extra("serve", "serve"):
         web = import_module("dedup_filter.service.web")
-    except ModuleNotFoundError as error:
-        raise DedupError(f"serve needs {error.name}: pip install 'dedup-filter[serve]'") from None
     try:
         bound = web.bound(host, port)
     except OSError as error:
         raise DedupError(f"--host {host} --port {port}: {error}") from None
     with bound as taken, CrawlFilter.open(index, **settings) as pages:
         say(f"http://{host}:{taken.getsockname()[1]}")
-        web.serve(pages, taken, given["lease"], given["queue"], token)
+        service = web.Service(pages, given["lease"], given["queue"], given["timeout"])
+        web.serve(service, taken, token)

@@ -1,36 +1,36 @@
-"""Text -> words -> hashes, and everything else that a recipe for features may ask of it.
+"""Text -> words -> hashes, and whatever else a recipe for features needs.
 
-A word's hash is one of three functions of its UTF-8 bytes:
+The hash of a word is one of three functions of its UTF-8 bytes:
 
     xxh3     XXH3, 64 bits, seed 0: the default, the best mixed and the fastest
     fnv1a    Fowler-Noll-Vo 1a, 64 bits: the one that the simhash literature recommends
-    fnv1     Fowler-Noll-Vo 1, 64 bits: that of older implementations, to compare with them
+    fnv1     Fowler-Noll-Vo 1, 64 bits: used by older implementations, to compare with them
 
-A shingle is a run of w words, one starting at every word. Its hash is computed from those of its
+A shingle is a run of w words; one starts at every word. Its hash is computed from the hashes of its
 words, for a whole page at once: a polynomial in an odd constant, so that the order of the words
-counts, then the finaliser of MurmurHash3, so that every word moves every bit. The name of a kind of
-features (title, heading, image) is mixed into their hashes in the same way.
+counts, then the finaliser of MurmurHash3, so that every word changes every bit. The name of a kind
+of features (title, heading, image) is mixed into their hashes in the same way.
 
 Sentences. Advertisements, menus and link lists are mostly nouns, while function words hold
-sentences together. Which shingles are a sentence's is one of three rules; any other shingle is
-taken for an advertisement and gives no feature:
+sentences together. One of three rules decides which shingles belong to a sentence; all other
+shingles are taken for advertisements and give no feature:
 
-    window    those around which (in it and eight words on either side) at least a fifth of the
-              words are function words: the default
-    shingle   those with a stopword, as in the essay tradition of simhash in web crawling, and as
+    window    at least a fifth of the words in the shingle and eight words on either side are
+              function words: the default
+    shingle   the shingle has a stopword: the rule of the essays on simhash in web crawling, and of
               Theobald, Siddharth and Paepcke (2008)
-    off       all
+    off       every shingle
 
-The second works with no list: one that drops 40 % of the shingles of calls to action drops 20 % of
-those of prose. Three words without a function word are common in prose, and single function words
-in advertisements; among nineteen words both are rare.
+"shingle" works well with no list of stopwords: a list that drops 40 % of the shingles of calls to
+action also drops 20 % of the shingles of prose. Three words without a function word are common in
+prose, and single function words in advertisements; among nineteen words both are rare.
 
 The language that a page declares is believed if enough of its words are stopwords of it, because
 templates around the world carry `lang="en"`. Otherwise it is the language whose stopwords cover
 most of a sample of the words.
 
 A text is cut into words, and these are looked up, once (`Words`), part by part: a page has all of
-its blocks as parts. The analysis of some parts (the blocks that are no frame, say) is numpy on
+its blocks as parts. The analysis of some parts, such as the blocks outside the frame, is numpy on
 slices of the words' columns.
 
 Cost: 0.3 ms for 1,000 words of English; 0.03 ms for the analysis of parts with so many words.
@@ -76,16 +76,16 @@ _MOST_CHARACTERS = 1 << 19
 
 
 class WordValues(NamedTuple):
-    """What is known of each word of a text, (n,) each."""
+    """The values of the n words of a text, (n,) each."""
 
     hashes: UInt64Array
     is_stopword: BoolArray
-    """Whether it is no feature."""
+    """A stopword is no feature."""
     is_function_word: BoolArray
-    """Whether it tells a sentence."""
+    """Function words show that words around them are a sentence."""
 
     def at(self, places: npt.NDArray[np.intp] | BoolArray) -> "WordValues":
-        """Return those of some words, given by numbers or as a mask."""
+        """Return the values of some words, given by places or by a mask."""
         hashes, is_stopword, is_function_word = self
         return WordValues(hashes[places], is_stopword[places], is_function_word[places])
 
@@ -96,9 +96,9 @@ class Words:
 
     values: WordValues
     lengths: Int32Array
-    """How many of the words each part has, (parts,)."""
+    """Number of words in each part, (parts,)."""
     worths: Int32Array
-    """How many a reader would count in each, (parts,), see `Tokens`."""
+    """Number of words that a reader would count in each part, (parts,): see `Tokens`."""
     scripts: Scripts
     language: str | None
     language_by: LanguageBy
@@ -109,7 +109,7 @@ class Words:
 
     @cached_property
     def count(self) -> int:
-        """How many words a reader would count."""
+        """Number of words that a reader would count."""
         return as_read(self.worths)
 
     def part(self, chosen: BoolArray) -> "Words":
@@ -170,29 +170,29 @@ class Analysis:
     size: int = 3
     """Words of a shingle."""
     ads: str = "window"
-    """The name of the rule that takes shingles for advertisements."""
+    """The name of the rule by which shingles are advertisements: a key of `ADS`."""
     is_part: bool = False
     """Whether the text is some parts of another one."""
 
     @property
     def values(self) -> WordValues:
-        """Of the words, (n,) each."""
+        """The values of the words, (n,) each."""
         return self.words.values
 
     @cached_property
     def hashes(self) -> UInt64Array:
-        """The shingles, (n - size + 1,); of fewer words one, of all."""
+        """The hashes of the shingles, (n - size + 1,); a shorter text is one shingle."""
         return hash_shingles(self.values.hashes, self.size)
 
     @cached_property
     def is_sentence(self) -> BoolArray:
-        """Which shingles, (n - size + 1,), are a sentence's."""
+        """Which shingles, (n - size + 1,), belong to a sentence."""
         size = min(self.size, len(self.values.hashes))
         return ADS[self.ads](self.values, size)[: len(self.hashes)]
 
     @property
     def in_sentence(self) -> BoolArray:
-        """Which words, (n,), are in a shingle that is a sentence's."""
+        """Which words, (n,), are in a shingle that belongs to a sentence."""
         covered = np.zeros(len(self.values.hashes), np.bool_)
         for start in range(min(self.size, len(covered))):
             covered[start : start + len(self.hashes)] |= self.is_sentence
@@ -205,7 +205,7 @@ class Analysis:
 
     @property
     def tokens(self) -> list[str]:
-        """The words themselves, in text order. Cut anew at each call, as few recipes need them."""
+        """The words, in text order. Each call cuts the text again: few recipes need the words."""
         return tokens_of_parts(self.words.texts, self.words.scripts).words
 
 
@@ -223,9 +223,9 @@ def analyse(
 
 
 def _in_window(values: WordValues, size: int) -> BoolArray:
-    """Tell which runs of so many words have enough function words in and around them."""
+    """Find the runs of `size` words with enough function words in and around them."""
     words = len(values.hashes)
-    # Beyond either end of the text stand words that count for nothing.
+    # The text is padded with words of score 0 at both ends.
     scores = np.zeros(words + 2 * _AROUND + 1, np.int32)
     scores[_AROUND + 1 : _AROUND + 1 + words] = _ONE_IN * values.is_function_word - 1
     sums = np.cumsum(scores)
@@ -248,17 +248,17 @@ ADS: dict[str, Callable[[WordValues, int], BoolArray]] = {
     "shingle": _with_stopword,
     "off": _all,
 }
-"""The values of the option `ads`: which shingles, (n - size + 1,), are a sentence's."""
+"""The values of the option `ads`: which shingles, (n - size + 1,), belong to a sentence."""
 
 
 class Vocabulary:
-    """Words met in texts of one language, numbered, and arrays of what is known of each.
+    """The words of texts in one language, numbered as they occur, and arrays of their values.
 
-    Pages repeat their words and one another's. So the words of a page are looked up once, and numpy
-    takes their values from the arrays: half the time of a dict of hashes and a set of stopwords.
+    Most words of a page have occurred before. So each word is looked up once, and numpy takes its
+    values from the arrays: half the time of a dict of hashes and a set of stopwords.
 
-    Bounded: with too many words, or very long ones, it starts empty again, which changes no value;
-    6 MB. Threads may share it. Cost: 0.05 ms for 1,000 words that are known.
+    At most 6 MB: when it has too many words, or very long ones, it starts empty again, which
+    changes no value. Threads may share it. Cost: 0.05 ms for 1,000 known words.
     """
 
     def __init__(
@@ -274,7 +274,7 @@ class Vocabulary:
         return len(self._numbers)
 
     def look_up(self, words: Sequence[str]) -> WordValues:
-        """Return what is known of each word."""
+        """Return the values of each word."""
         with self._lock:
             most = self._most_words
             if len(self) + len(words) > most or self._characters > _MOST_CHARACTERS:
@@ -311,7 +311,7 @@ def hash_words(words: Sequence[str], feature_hash: str = "xxh3") -> UInt64Array:
 
 
 def hash_shingles(word_hashes: UInt64Array, size: int) -> UInt64Array:
-    """Return the hash of each run of `size` words, (n - size + 1,); of fewer words, of all."""
+    """Return the hash of each run of `size` words, (n - size + 1,); fewer words are one run."""
     count = max(len(word_hashes) - size + 1, min(len(word_hashes), 1))
     size = min(size, len(word_hashes))
     mixed = word_hashes[:count]
@@ -321,7 +321,7 @@ def hash_shingles(word_hashes: UInt64Array, size: int) -> UInt64Array:
 
 
 def hash_of_kind(hashes: UInt64Array, kind: str) -> UInt64Array:
-    """Return the hashes, (n,), of the same features as features of another kind."""
+    """Return the hashes, (n,), that the same features have as features of another kind."""
     return _finalise(hashes * _MULTIPLIER + hash_words([kind]))
 
 

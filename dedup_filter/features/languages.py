@@ -3,12 +3,12 @@
 Stopwords distinguish languages. They are no features, because pages share them whatever their
 topic. The lists come from the `stopwords-iso` collection, 57 languages.
 
-Function words occur in every sentence, but hardly in other text (see `analysis`). So there must be
-few of them, and no typical words of advertisements. The stopword lists are too long: the English
-one has 1,298 words, among them buy, free, order, home and page. But a stopword that is frequent in
+Function words occur in every sentence, but hardly in other text (see `analysis`). So the list must
+be short, without typical words of advertisements. The stopword lists are too long: the English list
+has 1,298 words, among them buy, free, order, home and page. But a stopword that is frequent in
 running text is a function word, in any language: the, of, and, in, to, a, was.
-So the function words of a language are its stopwords that are among the most frequent words of its
-Wikipedia (the lists of `justext`, most frequent first), 100 at most. 49 languages have such a list.
+So the function words of a language are its stopwords among the most frequent words of its
+Wikipedia (the lists of `justext`, most frequent first), at most 100. 49 languages have such a list.
 
 Japanese, whose words here are pairs of characters, has our own list. In other languages, including
 Chinese, Korean and Thai, all stopwords are function words: for Chinese they work as well as the

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.errors import ConfigError, DedupError, needs_extra
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, names_in, path_to
 
 _ROWS = 64
@@ -223,9 +223,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def _pyarrow() -> Any:
-    try:
+    with needs_extra("parquet", "Parquet"):
         import pyarrow as module
         import pyarrow.parquet
-    except ModuleNotFoundError:
-        raise DedupError("Parquet needs pyarrow: pip install 'dedup-filter[parquet]'") from None
     return module

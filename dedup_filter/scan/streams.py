@@ -15,10 +15,11 @@ import lzma
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dedup_filter.errors import DedupError
+from dedup_filter.errors import needs_extra
 
 GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**18
@@ -29,7 +30,7 @@ class Stream:
     """The lines of a file.
 
     Raises:
-        DedupError: the package for Zstandard is needed, and not installed.
+        ConfigError: the package for Zstandard is needed, and not installed.
         OSError: by all methods, if the file cannot be read.
     """
 
@@ -89,17 +90,10 @@ def _gzip_writer(file: BinaryIO) -> BinaryIO:
 
 def _zstd(mode: str) -> Callable[[BinaryIO], Any]:
     def opened(file: BinaryIO) -> Any:
-        try:
-            if sys.version_info >= (3, 14):
-                from compression import zstd
-            else:
-                from backports import zstd
-        except ModuleNotFoundError:
-            raise DedupError(
-                "Zstandard needs backports.zstd: pip install 'dedup-filter[zstd]'"
-            ) from None
-        made: Any = zstd.ZstdFile
-        return made(file, mode)
+        with needs_extra("zstd", "Zstandard"):
+            is_built_in = sys.version_info >= (3, 14)
+            zstd = import_module("compression.zstd" if is_built_in else "backports.zstd")
+        return zstd.ZstdFile(file, mode)
 
     return opened
 

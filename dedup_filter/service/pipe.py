@@ -5,15 +5,19 @@
 A verdict is written after the index has written its page: a page whose verdict is out outlives
 this process. While more input is there, up to `_TOGETHER` verdicts are written together; when the
 input waits, every verdict is written at once. If the process is killed, pages without a verdict
-may be in the index or not; given again, they never repeat themselves. A thread reads ahead.
+may be in the index or not; given again, they never repeat themselves.
+
+A thread reads ahead, as many lines together as a read of the input returns: a thread that hands
+over each line alone wakes up for each, and the other thread waits for it.
 """
 
 import json
 from collections import deque
 from concurrent.futures import Future
+from io import BufferedReader
 from queue import Queue
 from threading import Thread
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.filter import PlacedPage
@@ -23,6 +27,7 @@ from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 LONGEST_LINE = 2 * MAX_PAGE_LENGTH
 """Bytes of a line: JSON of the longest page, with its escapes."""
+_PART = 2**20  # bytes of a read
 _PAGES_AHEAD = 64  # that workers read before they are judged
 _TOGETHER = 64
 
@@ -35,34 +40,39 @@ class _Line(NamedTuple):
     error: str = ""
 
 
-def see_lines(pages: CrawlFilter, given: BinaryIO, taken: TextIO, names: FieldNames) -> int:
+def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: FieldNames) -> int:
     """Judge and keep the page of each line; return the number of lines with an error.
 
     Raises:
         StoreError: the index cannot be read or written. Verdicts that are out stay valid.
         OSError: the input, which is closed at its end, or the output has failed.
     """
-    lines: Queue[bytes | str | Exception | None] = Queue(16)
-    Thread(target=_take, args=(given, lines), daemon=True).start()
+    parts: Queue[list[bytes] | OSError | None] = Queue(2)
+    Thread(target=_take, args=(given, parts), daemon=True).start()
+    lines: deque[bytes] = deque()
     ahead: deque[_Line] = deque()
     out: list[str] = []
     errors, is_over = 0, False
     while ahead or not is_over:
         is_ready = bool(ahead) and (ahead[0].reading is None or ahead[0].reading.done())
-        if out and ((lines.empty() and not is_ready) or len(out) >= _TOGETHER):
+        waits = not lines and parts.empty()
+        if out and ((waits and not is_ready) or len(out) >= _TOGETHER):
             _write(pages, taken, out)
-        if not (ahead and (is_over or is_ready or lines.empty() or len(ahead) >= _PAGES_AHEAD)):
-            line = lines.get()
-            if isinstance(line, Exception):
-                raise line
-            is_over = line is None
-            if line is not None and not (isinstance(line, bytes) and line.isspace()):
+        if ahead and (is_over or is_ready or waits or len(ahead) >= _PAGES_AHEAD):
+            url, reading, error = ahead.popleft()
+            errors += reading is None
+            answer = pages.see_read(reading.result()).as_json() if reading else {"error": error}
+            out.append(json.dumps({"url": url, **answer}) + "\n")
+        elif lines:
+            line = lines.popleft()
+            if line.strip():
                 ahead.append(_submitted(pages, line, names))
-            continue
-        url, reading, error = ahead.popleft()
-        errors += reading is None
-        answer = {"error": error} if reading is None else pages.see_read(reading.result()).as_json()
-        out.append(json.dumps({"url": url, **answer}) + "\n")
+        else:
+            part = parts.get()
+            if isinstance(part, OSError):
+                raise part
+            is_over = part is None
+            lines.extend(part or ())
     _write(pages, taken, out)
     return errors
 
@@ -74,8 +84,9 @@ def _write(pages: CrawlFilter, taken: TextIO, out: list[str]) -> None:
     out.clear()
 
 
-def _submitted(pages: CrawlFilter, line: bytes | str, names: FieldNames) -> _Line:
-    read = line if isinstance(line, str) else read_line(line, names)
+def _submitted(pages: CrawlFilter, line: bytes, names: FieldNames) -> _Line:
+    is_long = len(line) > LONGEST_LINE
+    read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_line(line, names)
     if isinstance(read, str):
         return _Line("", None, f"the line {read}")
     url, page, _ = read
@@ -87,15 +98,19 @@ def _submitted(pages: CrawlFilter, line: bytes | str, names: FieldNames) -> _Lin
     return _Line(url, pages.submit(url, may_help=True, **page._asdict()))
 
 
-def _take(given: BinaryIO, lines: "Queue[bytes | str | Exception | None]") -> None:
-    """Put lines until the input ends, then None; of a long line only its problem is kept."""
+def _take(given: BufferedReader, parts: "Queue[list[bytes] | OSError | None]") -> None:
+    """Put lines until the input ends, then None; of a long line only the beginning is kept."""
+    begun = bytearray()
     try:
         with given:
-            while line := given.readline(LONGEST_LINE + 1):
-                is_long = len(line) > LONGEST_LINE
-                while is_long and not line.endswith(b"\n") and (line := given.readline(2**20)):
-                    pass
-                lines.put(f"is longer than {LONGEST_LINE:,} bytes" if is_long else line)
-        lines.put(None)
+            while part := given.read1(_PART):
+                whole, end, rest = part.rpartition(b"\n")
+                if end:
+                    parts.put((bytes(begun) + whole).split(b"\n"))
+                    begun = bytearray(rest)
+                elif len(begun) <= LONGEST_LINE:
+                    begun += rest
+        parts.put([bytes(begun)])
+        parts.put(None)
     except OSError as error:
-        lines.put(error)
+        parts.put(error)

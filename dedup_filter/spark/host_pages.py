@@ -128,10 +128,10 @@ def judged(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
     """
     for _, pages in groupby(rows, itemgetter("group")):
         with closing(open_index(MEMORY, config, None)) as index:
-            yield from _judged_host(pages, _NotedIndex(index), config)
+            yield from _judged_host(pages, _ProfiledIndex(index), config)
 
 
-class _NotedIndex:
+class _ProfiledIndex:
     """An index, and the profiles of its kept pages as the filter has last recorded them."""
 
     def __init__(self, index: "KeptPages") -> None:
@@ -158,7 +158,9 @@ class _NotedIndex:
             self.profiles[number] = page
 
 
-def _judged_host(pages: Iterable[Row], index: _NotedIndex, config: FilterConfig) -> Iterator[Row]:
+def _judged_host(
+    pages: Iterable[Row], index: _ProfiledIndex, config: FilterConfig
+) -> Iterator[Row]:
     framed = FramedPages(config, cast("KeptPages", index))
     numbers: dict[int, int] = {}  # number in the index -> number in the order
     held: dict[int, tuple[Row, Place, Verdict, Menus]] = {}

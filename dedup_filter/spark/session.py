@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from dedup_filter.errors import DedupError
+from dedup_filter.errors import DedupError, needs_extra
 from dedup_filter.wording import printable
 
 if TYPE_CHECKING:
@@ -37,10 +37,8 @@ def session(master: str) -> "Iterator[SparkSession]":
         DedupError: pyspark or Java is missing, the master does not answer or is no master, or no
             executor starts.
     """
-    try:
+    with needs_extra("spark", "Spark"):
         from pyspark.sql import SparkSession
-    except ModuleNotFoundError:
-        raise DedupError("Spark needs pyspark: pip install 'dedup-filter[spark]'") from None
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise DedupError("Spark needs Java 17 or newer: none is on PATH, and JAVA_HOME is not set")
     _require_answer(master)

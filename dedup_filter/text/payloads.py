@@ -22,7 +22,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from importlib.util import find_spec
 from math import inf
 from threading import Lock
 from typing import NamedTuple, TypeGuard
@@ -38,8 +37,6 @@ PAYLOADS = ("none", "documents", "all")
 LEAST_BYTES = 64
 BYTES_TYPE = "application/octet-stream"
 """The content type of bytes that are no page, whatever they begin with."""
-CAN_READ_PDF = find_spec("pypdfium2") is not None
-"""Whether the package that reads PDF is installed."""
 MOST_BYTES, MOST_PAGES, MOST_TEXT = 16 * 2**20, 1_000, 2 * 2**20
 """Bytes, pages, and characters of a PDF that is read."""
 _DOCUMENT = re.compile(DOCUMENT_STARTS)

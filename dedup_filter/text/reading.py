@@ -282,11 +282,10 @@ def markup_of(html: str | bytes, content_type: str | None) -> bytes | Unjudged:
     """Return the markup of a page, in UTF-8, or the reason not to parse it."""
     if len(html) > MAX_PAGE_LENGTH:
         return Unjudged("too_large")
-    if isinstance(html, str):
-        markup = html.encode("utf-8", "replace")
-    elif looks_binary(html):
+    markup = html.encode("utf-8", "replace") if isinstance(html, str) else html
+    if looks_binary(markup):  # also of a string: crawlers decode whatever they fetch
         return Unjudged("binary")
-    else:
+    if isinstance(html, bytes):
         markup = as_utf8(html, content_type)
     has_many = len(markup) > MAX_TAGS and markup.count(b"<") > MAX_TAGS
     return Unjudged("too_large") if has_many else markup

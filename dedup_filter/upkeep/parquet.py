@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dedup_filter.errors import ConfigError
+from dedup_filter.errors import ConfigError, needs_extra
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite.page_reader import signed
 from dedup_filter.upkeep.whole_file import require_free, require_place, whole_file
@@ -57,7 +57,8 @@ def require_target(path: str, *, is_forced: bool) -> None:
         # It may be an address with a password in it.
         raise ConfigError(f"--to must be FILE.parquet, not {path.partition(':')[0]!r}")
     (require_place if is_forced else require_free)(Path(path))
-    _library("pyarrow")
+    with needs_extra("parquet", "--to"):
+        import_module("pyarrow")
 
 
 def write_parquet(records: Iterable[tuple[PageRecord, str | None]], path: str) -> int:
@@ -66,7 +67,9 @@ def write_parquet(records: Iterable[tuple[PageRecord, str | None]], path: str) -
     Raises:
         OSError: the file cannot be written; an earlier file is still there.
     """
-    arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
+    import pyarrow as arrow
+    from pyarrow import parquet
+
     schema = arrow.schema(
         [
             arrow.field(
@@ -101,12 +104,3 @@ def _rows(records: Iterable[tuple[PageRecord, str | None]]) -> Iterator[tuple[An
             _HALVES.sub("\ufffd", value) if isinstance(value, str) else value
             for value in map(values.__getitem__, COLUMNS)
         )
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise ConfigError(
-            '--to: this needs a library that is not installed: pip install "dedup-filter[parquet]"'
-        ) from None

@@ -1,14 +1,14 @@
-"""What pages are read from -> pages, read by several worker processes; each by the least busy one.
+"""Sources of pages -> pages, read by several worker processes; the least busy one takes the next.
 
-A page that no worker could read, because a process has ended, is read in this process when it is
-judged. So is, if the caller has time for it (`may_help`), a page that finds all workers with enough
-to do or still at their start: a process that would only wait for its workers is one of them.
+If a process ends before it has read its page, this process reads the page when it is judged. If all
+workers are busy or still starting, and the caller would only wait for them (`may_help`), this
+process reads the page at once.
 
-A process is given the next page while it reads the one before. It is killed when a page takes
-longer than a time limit. It is started by a command line of its own: nothing of this process is
-imported there or forked, so a script needs no `if __name__ == "__main__"`, and threads do no harm.
-It has pipes of its own: one that is killed in the middle of an answer holds up no other. In pools
-whose processes share pipes (concurrent.futures, loky, pebble) that stops all of them for good.
+A worker gets the next page while it reads the one before. It is killed if a page takes longer than
+a time limit. It is started by its own command line: it neither forks this process nor imports its
+`__main__`, so a script needs no `if __name__ == "__main__"`, and threads do no harm. Each worker
+has its own pipes: if it is killed in the middle of an answer, the others go on. In pools whose
+processes share pipes (concurrent.futures, loky, pebble), such a kill stops all processes for good.
 """
 
 import logging
@@ -34,16 +34,16 @@ from dedup_filter.text.page_fields import PageText
 logger = logging.getLogger(__name__)
 
 _TIME_LIMIT = 30.0
-"""Seconds that a worker may take for one page: a hundred times what the largest take."""
+"""Seconds that a worker may take for one page: a hundred times the longest time measured."""
 MOST_AUTOMATIC = 4
-"""Workers for "auto": one crawl's thread cannot keep more busy."""
+"""Workers for "auto": the thread of one crawl cannot keep more busy."""
 _MOST_STILLBORN = 3
-"""Processes in a row that end without any page; then no other is started."""
+"""After so many processes in a row that end without any page, no other is started."""
 _NEXT_BYTES = 2**16
-"""Bytes of pages that a process has beside the one that it reads, or the next page, if it is
-longer: it reads short ones before this process, at work itself, can hand over another."""
+"""Bytes of pages that wait in a process, or one longer page: short pages are read faster than this
+process, which is judging, can hand them over."""
 _ENOUGH = 8
-"""Pages that a worker has when the caller helps: enough while the caller reads a long page."""
+"""If each worker has so many pages, the caller reads one itself: enough work for a long page."""
 _LONGEST_START = 60.0
 """Seconds that a process may take to start."""
 _LONGEST_END = 5.0
@@ -56,7 +56,7 @@ work()
 """
 
 Content = ReadPage | Unjudged | Source
-"""What becomes of a source; the source itself, if no worker could read it."""
+"""The result for a source; the source itself if no worker could read it."""
 
 
 class _Job(NamedTuple):
@@ -65,7 +65,7 @@ class _Job(NamedTuple):
     source: Source
     packed: bytes
     take: Callable[[Content], None]
-    """What the page is handed to, in another thread."""
+    """Called with the page, in another thread."""
 
 
 class Worker:
@@ -105,18 +105,18 @@ class Worker:
 
     @property
     def backlog(self) -> int:
-        """Pages that are not read yet; its start counts as enough of them."""
+        """Number of pages that are not read yet; a process that starts counts as busy."""
         count = self._waiting.qsize() + len(self._given)
         return count if self._has_started else count + _ENOUGH
 
     def read(self, source: Source, take: Callable[[Content], None]) -> None:
-        """Hand a page to `take` when it is read; its source, if the process cannot read it."""
+        """Call `take` with the page when it is read, or with the source if the process cannot."""
         self._waiting.put(_Job(source, pickle.dumps(source, protocol=5), take))
         if self.is_over:
             self._give_back()
 
     def close(self) -> None:
-        """End the process; sources of pages that are not read are given back."""
+        """End the process; `take` gets the sources of pages that are not read."""
         self._kill()
         self._waiting.put(_Job(Source(PageText()), b"", lambda _: None))  # wakes `_talk`
         for thread in self._threads:
@@ -198,7 +198,7 @@ def cores() -> int:
 
 
 class Pool:
-    """Several workers; each is started when all before it are busy, and replaced when it ends."""
+    """Several workers; the next is started when all are busy, and replaced when it ends."""
 
     def __init__(self, config: FilterConfig, workers: int, time_limit: float = _TIME_LIMIT) -> None:
         self.most = workers
@@ -209,7 +209,7 @@ class Pool:
 
     @classmethod
     def of(cls, config: FilterConfig) -> "Pool | None":
-        """Make a pool of as many workers as are meant: "auto" is one less than there are cores."""
+        """Make a pool of `workers` workers; "auto" is the number of cores less one."""
         most = config.workers
         if isinstance(most, str):
             most = min(cores() - 1, MOST_AUTOMATIC)
@@ -218,11 +218,11 @@ class Pool:
     def read(
         self, source: Source, take: Callable[[Content], None], *, may_help: bool = False
     ) -> None:
-        """Hand the page to `take` when it is read, in another thread or, without a worker, at once.
+        """Call `take` with the page when it is read, in another thread; without a worker, at once.
 
-        With `may_help` it is read here, and at once, if all workers have enough to do.
+        With `may_help`, this process reads the page at once if all workers are busy.
 
-        All that is given must be plain strings and bytes.
+        The source must consist of plain strings and bytes.
         """
         worker = self._least_busy()
         if worker is None:

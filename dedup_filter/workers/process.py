@@ -1,9 +1,8 @@
-"""The process of a worker: what pages are read from -> pages.
+"""The process of a worker: sources of pages -> pages.
 
-The options come first, then sources, as pickles on standard input; for each source its page goes to
-standard output, None if it could not be read. The process ends when its input does, even in the
-middle of a page: so no worker outlives the process that it works for, however that ends. It ignores
-Ctrl-C.
+Standard input has pickles: the options, then sources. For each source its page is written to
+standard output, or None if it could not be read. The process ends when its input ends, even in the
+middle of a page: so a worker never outlives the process that started it. It ignores Ctrl-C.
 """
 
 import os
@@ -18,10 +17,10 @@ from dedup_filter.fingerprints.read_page import Source
 
 
 def work() -> None:
-    """Be the process of a worker."""
+    """Read pages until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # What a library prints is no answer. A daemon may have closed its stderr.
+    # Output that a library prints must not be taken for an answer. A daemon may have closed stderr.
     other = os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
     os.dup2(other, sys.stdout.fileno())
     config = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by the process that started this
@@ -32,11 +31,11 @@ def work() -> None:
         try:
             answers.write(answer)
             answers.flush()
-        except BrokenPipeError:  # whoever gave the source has been killed
+        except BrokenPipeError:  # the process that gave the source was killed
             os._exit(0)
         try:
             answer = pickle.dumps(Source.read(sources.get(), config), protocol=5)
-        except Exception:  # the process that gave the source reads it, and meets the error
+        except Exception:  # the process that gave the source reads it, and gets the error
             answer = pickle.dumps(None)
 
 

@@ -2,9 +2,12 @@
 
 import json
 import subprocess
+from textwrap import wrap
 
 import pytest
 from command_line import COMMAND, refused, run_process, start
+from made_text import prose
+from pdf_samples import pdf
 from redis_servers import RedisServer
 from served_index import page
 
@@ -53,6 +56,25 @@ def test_a_lone_surrogate_is_no_error(tmp_path):
     lines = ['{"url": "http://a/\\ud800", "html": "<p>\\udfff ' + page(1)["text"] + '"}\n']
     code, (answer,) = see(tmp_path / "index", lines)
     assert (code, answer["outcome"]) == (0, "new")
+
+
+def test_a_pdf_in_a_string_is_kept_unjudged():
+    """Decoding has destroyed it: the strings of two files can be equal."""
+    body = pdf([wrap(prose(1), 80)]).decode("latin-1")
+    lines = [line({"url": f"http://a/{n}", "html": body}) for n in range(2)]
+    code, answers = see("memory:", lines, "--set", "read_pdf=true", "--set", "payloads=documents")
+    assert (code, [each["reason"] for each in answers]) == (0, ["binary"] * 2)
+
+
+def test_nul_and_other_types_are_taken_or_answered(tmp_path):
+    text = page(1)["text"]
+    lines = [line({"url": "http://a/\0", "html": f"<p>\0{text}\0"})]
+    lines += [line({"url": [], "html": text}), line({"url": "http://b/", "html": {"a": text}})]
+    lines += ["null\n", "\0\n", '{"url": "http://d/", "html": NaN}\n', line(page(1))]
+    code, answers = see(tmp_path / "index", lines)
+    assert code == 1
+    found = [each.get("outcome", "error") for each in answers]
+    assert found == ["new", *["error"] * 5, "exact"]
 
 
 def test_fields_and_options_are_named(tmp_path):

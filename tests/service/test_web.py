@@ -8,10 +8,14 @@ import time
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from select import select
+from textwrap import wrap
 
 import pytest
 from command_line import refused, run
+from made_text import prose
 from patience import PATIENCE, wait_until
+from pdf_samples import pdf
 from served_index import page
 
 from dedup_filter import NearDuplicateFilter
@@ -46,6 +50,33 @@ def test_a_page_may_be_html_in_a_string_or_in_base64(serve):
         "content_type": "text/html; charset=latin-1",
     }
     assert server.post("/see", latin)["original"] == "http://a.example/"
+
+
+@pytest.mark.parametrize(
+    ("options", "outcomes"),
+    [
+        (["--set", "payloads=none"], ["unjudged", "unjudged", "unjudged"]),
+        ([], ["unjudged", "exact", "unjudged"]),
+        (["--set", "read_pdf=true"], ["new", "exact", "exact"]),
+    ],
+)
+def test_a_pdf_is_judged_as_the_options_say(serve, options, outcomes):
+    """Two equal files, and one with the same text."""
+    server = serve(*options, index="memory:")
+    lines = wrap(prose(1), 80)
+    files = [pdf([lines]), pdf([lines]), pdf([lines]) + b"\n"]
+    found = [
+        server.post(
+            "/see",
+            {
+                "url": f"http://a.example/{number}",
+                "html_base64": b64encode(body).decode(),
+                "content_type": "application/pdf",
+            },
+        )["outcome"]
+        for number, body in enumerate(files)
+    ]
+    assert found == outcomes
 
 
 def test_a_lone_surrogate_in_a_url_is_no_error(serve):
@@ -163,6 +194,57 @@ def test_if_too_many_pages_wait_others_are_to_come_again(serve):
     assert server.post("/see", page(2))["outcome"] == "new"
 
 
+# What clients can take of the server
+
+_HEAD = b"POST /see HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def test_clients_that_send_half_requests_hold_up_nobody_and_are_ended(serve):
+    server = serve("--timeout", "3")
+    halves = [b"", b"POST /see HT", _HEAD, _HEAD + b"Content-Length: 9\r\n\r\n{"]
+    clients = [server.raw(half) for half in halves for _ in range(75)]
+    assert server.post("/see", page(1))["outcome"] == "new"
+    assert server.post("/see", page(1, copy=1))["outcome"] == "exact"
+    ends = [client.recv(99)[:13] for client in clients]
+    assert ends == [b""] * 225 + [b"HTTP/1.1 408 "] * 75
+    assert server.end() == (0, "")
+
+
+def test_a_client_that_sends_a_head_byte_by_byte_is_ended(serve):
+    server = serve("--timeout", "1")
+    slow = server.raw(_HEAD)
+
+    def is_ended():
+        try:
+            slow.sendall(b"a")
+        except OSError:
+            return True
+        return False
+
+    wait_until(is_ended, "the end of a connection")
+
+
+def test_a_head_that_is_too_long_is_refused(serve):
+    server = serve(index="memory:")
+    slow = server.raw(_HEAD + b"X: " + b"a" * 2**15)
+    assert slow.recv(99).startswith(b"HTTP/1.1 400 ")
+    assert server.end() == (0, "")
+
+
+def test_long_bodies_together_are_bounded_and_short_ones_are_taken(serve):
+    server = serve("--timeout", "600")
+    head = _HEAD + b"Content-Length: %d\r\n\r\n" % 2**24
+    clients = [server.raw(head + b" " * (2**24 - 1)) for _ in range(16)]
+    clients.append(server.raw(head + b" " * 2**20))
+    (refused,), _, _ = select(clients, [], [], PATIENCE)
+    assert refused.recv(2**16).startswith(b"HTTP/1.1 503 ")
+    assert server.answer("/commit", {"claim": "none"})[0] == 409
+    for client in clients:
+        client.close()
+    wait_until(lambda: server.answer("/see", page(1))[0] == 200, "room for a page")
+    assert server.end() == (0, "")
+
+
 # Refusals
 
 
@@ -193,8 +275,7 @@ def test_bodies_that_are_refused(serve, status, body):
 def test_a_body_whose_length_is_not_given_is_refused_as_soon_as_it_is_too_long(serve):
     server = serve(index="memory:")
     chunk = b"100000\r\n" + b" " * 2**20 + b"\r\n"
-    head = b"POST /see HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    connection = server.raw(head + b"Transfer-Encoding: chunked\r\n\r\n" + 16 * chunk)
+    connection = server.raw(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + 16 * chunk)
     connection.sendall(b"1\r\n \r\n")
     assert connection.recv(2**16).startswith(b"HTTP/1.1 413 ")
 
@@ -253,7 +334,7 @@ def test_a_missing_package_is_named(monkeypatch, tmp_path):
     for name in [each for each in sys.modules if each.startswith("dedup_filter.service.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert "pip install 'dedup-filter[serve]'" in refused("serve", str(tmp_path / "index"))
+    assert "with its extra 'serve' (import of uvicorn" in refused("serve", str(tmp_path / "index"))
 
 
 def test_a_port_that_is_taken_is_named(serve, tmp_path):
@@ -272,8 +353,7 @@ def test_a_server_finishes_its_requests_and_goes_on_with_its_index(serve, by, co
     assert first.post("/see", page(1))["outcome"] == "new"
     claim = first.post("/claim", page(2))["claim"]
     body = json.dumps(page(3)).encode()
-    head = b"POST /see HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    begun = first.raw(head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:-1])
+    begun = first.raw(_HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body[:-1])
     assert first.stats()["claims"] == 1  # a later connection: the half request has arrived
     first.process.send_signal(by)
     time.sleep(0.5)

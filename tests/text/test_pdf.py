@@ -1,6 +1,7 @@
 """A PDF is judged by its text; one that cannot be read has a reason, and is kept."""
 
 import random
+import sys
 from threading import Thread
 
 import pytest
@@ -114,6 +115,6 @@ def test_threads_read_one_after_the_other(book):
 
 
 def test_the_option_needs_the_package(monkeypatch):
-    monkeypatch.setattr("dedup_filter.config.CAN_READ_PDF", False)
-    with pytest.raises(ConfigError, match=r"dedup-filter\[pdf\]"):
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    with pytest.raises(ConfigError, match="with its extra 'pdf'"):
         FilterConfig(read_pdf=True)

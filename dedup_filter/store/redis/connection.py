@@ -26,7 +26,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import xxhash
 
-from dedup_filter.errors import ConfigError, StoreAway, StoreError
+from dedup_filter.errors import ConfigError, StoreAway, StoreError, needs_extra
 
 Result = TypeVar("Result")
 
@@ -171,17 +171,13 @@ class Connection:
         self._rests_until = 0.0
         self._why = ""
         self._client: Any = None
-        try:
-            self._client = self.call(lambda _: _client_of(address))
-        except ImportError:
-            raise ConfigError(
-                "location: an index on Redis needs a client library that is not installed: "
-                'pip install "dedup-filter[redis]"'
-            ) from None
-        except (TypeError, ValueError) as error:
-            raise ConfigError(
-                f"location: the client library refuses an option of it: {error}"
-            ) from None
+        with needs_extra("redis", "location: an index on Redis"):
+            try:
+                self._client = self.call(lambda _: _client_of(address))
+            except (TypeError, ValueError) as error:
+                raise ConfigError(
+                    f"location: the client library refuses an option of it: {error}"
+                ) from None
         text = (files("dedup_filter.store.redis") / "scripts" / "index.lua").read_text("utf-8")
         self._script = self._client.register_script(text)
 
