@@ -22,7 +22,9 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import accumulate
 from typing import NamedTuple
 
-from dedup_filter.text.blocks import NOWHERE, Block, Containers, text_hash
+import xxhash
+
+from dedup_filter.text.blocks import NOWHERE, Block, Containers
 from dedup_filter.thresholds import HALF, LINE_WORDS, MIN_WORDS
 
 _MOST = 2 / 3
@@ -139,7 +141,8 @@ def first_link(blocks: Sequence[Block]) -> int:
 
 def _menu_hash(texts: Sequence[str]) -> int:
     """Return 64 bits that identify links in a row; they differ from the hash of any block."""
-    return text_hash("\n".join(["\0menu\0", *texts]))
+    joined = "\n".join(["\0menu\0", *texts])
+    return xxhash.xxh3_64_intdigest(joined.encode("utf-8", "surrogatepass"))
 
 
 ANY_MENU = _menu_hash(())

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from dedup_filter.text.blocks import text_hash
+import xxhash
+
 from dedup_filter.text.plain_text import is_spaced, normalize
 from dedup_filter.thresholds import CUT_HEADLINE, FRAME_TIMES
 
@@ -60,7 +61,8 @@ def part_hash(part: str) -> int:
     They differ from the hash of a block with the same text: the links of a menu have the headlines
     of other pages.
     """
-    return text_hash(f"\0title\0{part[:MOST_OF_HEADLINE]}")
+    titled = f"\0title\0{part[:MOST_OF_HEADLINE]}"
+    return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
 
 
 class Headline(NamedTuple):
