@@ -19,7 +19,7 @@ from judgement import shingles_of
 from stopwatch import figure
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.review.explanation.refusals import why
+from dedup_filter.review.refusals import why
 
 __all__ = ["JUDGES", "Answer", "Fetch", "Judge", "Tally", "new_judges"]
 

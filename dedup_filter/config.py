@@ -116,7 +116,7 @@ class FilterConfig:
     header Link), however far apart their fingerprints are."""
     changes: bool = False
     """Measure how much a page has changed since an earlier crawl recorded it at its URL
-    (`Verdict.change`). Not for an index on servers."""
+    (`Verdict.change`)."""
     revisit: str = "keep"
     """"keep" or "drop" the item of a page that an earlier crawl saw at the same URL, if the page is
     near its earlier version. The filter's verdict is "revisit" either way."""

@@ -155,11 +155,6 @@ class NearDuplicateFilter:
             raise ConfigError(
                 "keep_text is for an index in a directory; with another location it must be False"
             )
-        if config.changes and not is_in_directory and location != MEMORY:
-            raise ConfigError(
-                "changes is for an index in a directory or in memory; with another location it "
-                "must be False"
-            )
         return config
 
     def see(

@@ -82,8 +82,7 @@ class RedisNodes:
 
     def masters(self):
         """Return the nodes that serve slots now. Requires: the cluster is ok."""
-        ports = {node.port for node in self.client().get_primaries()}
-        return [node for node in self.nodes if node.port in ports]
+        return [node for node in self.nodes if node.ask("ROLE")[0] == b"master"]
 
     def master_of(self, key):
         """Return the node that serves `key` now."""

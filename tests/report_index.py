@@ -6,9 +6,9 @@ what an index would take long to be filled with.
 
 from made_text import prose
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.review.report.close_calls import CloseCalls
-from dedup_filter.review.report.collect import Bounds, Pair, ReportData
+from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.review.report.pack_texts import NOT_KEPT, PackedTexts
 from dedup_filter.review.report.render import render
 from dedup_filter.store.records import PageRecord
@@ -62,16 +62,13 @@ def made_report(duplicates):
     found = ReportData(
         identity="made",
         made=1_700_000_000,
-        bounds=Bounds(12, 0.8),
+        config=FilterConfig(),
         figures={
             "pages": duplicates + duplicates // 10,
             "kept": duplicates // 10,
             "hosts": 50,
             "outcomes": {"near": duplicates, "exact": 0, "revisit": 0, "unjudged": 0},
         },
-        reasons={},
-        crawls=[],
-        shingle_size=3,
     )
     kept = duplicates // 10
     for page in range(1, kept + 1):

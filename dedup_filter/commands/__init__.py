@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from dedup_filter.wording import printable
+from dedup_filter.wording import counted, printable
 
 T = TypeVar("T")
 
@@ -100,9 +100,28 @@ def write_lines(values: Iterable[Any]) -> None:
     sys.stdout.flush()
 
 
+def named(value: Any) -> Any:
+    """Return a value for JSON: named tuples become objects."""
+    if hasattr(value, "_asdict"):
+        return named(value._asdict())
+    if isinstance(value, Mapping):
+        return {name: named(each) for name, each in value.items()}
+    return [*map(named, value)] if isinstance(value, list | tuple) else value
+
+
 def say(text: str, *, err: bool = False) -> None:
     """Write a line for people on standard output."""
     click.echo(printable(text), err=err)
+
+
+def say_without_url(pages: int) -> None:
+    """Write how pages without a URL were judged, if there are any, on standard error."""
+    if pages:
+        say(
+            f"{counted(pages, 'page')} without a URL (--url-field): judged as pages of one host, "
+            "so copies from different sites may be kept",
+            err=True,
+        )
 
 
 def write_report(values: Mapping[str, Any], as_json: bool) -> None:

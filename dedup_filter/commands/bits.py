@@ -21,7 +21,7 @@ from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS, UInt64Array, distinct
 from dedup_filter.model import as_hex
 from dedup_filter.review.page_pairs import page_clusters, page_pairs
-from dedup_filter.review.recorded_pages import fingerprints_of, require_pages
+from dedup_filter.review.recorded_pages import RecordedPages, require_pages
 from dedup_filter.store.protocol import Recorded
 from dedup_filter.store.redis.connection import is_address
 from dedup_filter.upkeep import Index, index_at
@@ -182,10 +182,10 @@ def _clusters(
         with fingerprints.recorded() as recorded:
             most = FINGERPRINT_BITS if max_distance is None else max_distance
             repeats = (each for each in recorded.repeats() if each[2] <= most)
-            for cluster in page_clusters(repeats):
-                urls = _urls(recorded, cluster.pages)
+            for pages, spread in page_clusters(repeats):
+                urls = _urls(recorded, pages)
                 # Each crawl that met a page may have recorded it.
-                write([*dict.fromkeys(urls[page] for page in cluster.pages)], cluster.spread)
+                write([*dict.fromkeys(urls[page] for page in pages)], spread)
         return
     k = FilterConfig.max_distance if max_distance is None else max_distance
     values = all_in(fingerprints)
@@ -223,15 +223,18 @@ def _fingerprint(pages: tuple[str, ...], options: dict[str, Any], as_json: bool)
     """  # noqa: D301 - click must see the character
     require_pages(pages)
     is_any_without = False
-    for name, value, reason in fingerprints_of(pages, FilterConfig.of(options)):
-        is_any_without = is_any_without or value is None
-        shown = as_hex(value)
-        if as_json:
-            write_lines([{"asked": name, "fingerprint": shown, "reason": reason}])
-        else:
-            click.echo(shown or "")
-        if value is None:
-            say(f"{name}: it has no fingerprint ({reason})", err=True)
+    with RecordedPages.open(None, options) as read:
+        for name in pages:
+            page = read.named(name)
+            value = as_hex(page.measures and page.measures.fingerprint)
+            reason = page.reason if value is None else None
+            if as_json:
+                write_lines([{"asked": name, "fingerprint": value, "reason": reason}])
+            else:
+                click.echo(value or "")
+            if value is None:
+                is_any_without = True
+                say(f"{name}: it has no fingerprint ({reason})", err=True)
     if is_any_without:
         raise click.exceptions.Exit(1)
 

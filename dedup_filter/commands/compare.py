@@ -7,16 +7,14 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, write_lines
+from dedup_filter.commands import json_option, named, write_lines
+from dedup_filter.commands.explain import about, index_option, title_of
 from dedup_filter.commands.options import filter_option
-from dedup_filter.commands.sections import COLUMNS, columns_of, entry, head, paragraph
-from dedup_filter.model import Verdict, as_hex
-from dedup_filter.review.explanation.compare import Comparison, compare
-from dedup_filter.review.explanation.differing_bits import DifferingBits
-from dedup_filter.review.explanation.named_page import NamedPage
-from dedup_filter.review.explanation.refusals import why
-from dedup_filter.review.explanation.text_diff import Change, is_letter_of_unspaced
-from dedup_filter.upkeep import index_at
+from dedup_filter.commands.sections import COLUMNS, Word, entry, filled, head
+from dedup_filter.review.compare import Comparison, compare
+from dedup_filter.review.refusals import why
+from dedup_filter.review.text_diff import Change, is_letter_of_unspaced
+from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted, printable
 
 _AROUND = 6
@@ -36,20 +34,15 @@ _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
     multiple=True,
     help="URL of a page in a file; give it again for B. Pages of one host are judged differently.",
 )
-@click.option(
-    "--index",
-    metavar="DIR",
-    shell_complete=folders,
-    help="An index: use its frames of the pages' hosts, and its records of the pages.",
-)
-@click.option("--bits", is_flag=True, help="Also the bits that differ, and the tables that find A.")
+@index_option
+@click.option("--bits", is_flag=True, help="Also the bits that differ.")
 @filter_option
 @json_option
 def compare_command(
     first: str,
     second: str,
     urls: tuple[str, ...],
-    index: str | None,
+    index: Index | None,
     options: dict[str, Any],
     **flags: bool,
 ) -> None:
@@ -75,76 +68,47 @@ def compare_command(
     if len(urls) > 2:
         raise click.UsageError("--url is given at most twice: for A and for B")
     places = (*urls, "", "")[:2]
-    where = None if index is None else index_at(index)
-    found = compare((first, second), places, options, where)
+    found = compare((first, second), places, options, index)
+    values = _as_object(found)
     if flags["as_json"]:
-        write_lines([_as_object(found, with_bits=flags["bits"])])
+        write_lines([values | (named({"bits": found.bits}) if flags["bits"] else {})])
     else:
-        _write(found, with_bits=flags["bits"])
+        _write(found, values, with_bits=flags["bits"])
 
 
-def _as_object(found: Comparison, *, with_bits: bool) -> dict[str, Any]:
-    likeness, hint, changes, bits = found.likeness, found.ignorable, found.changes, found.bits
+def _as_object(found: Comparison) -> dict[str, Any]:
+    bits, verdict = found.bits, found.verdict
+    said = None
+    if verdict is not None:
+        names = "outcome reason distance similarity candidates".split()
+        said = {name: getattr(verdict, name) for name in names}
+        said["refused"] = refused = named(verdict.refused)
+        if refused:
+            del refused["page"]  # a number that no index has
+            refused["lines"] = [line["text"] for line in refused["lines"]]
+    pages = {"first": found.first, "second": found.second}
     return {
         "assumed": found.assumed,
-        "verdict": None if found.verdict is None else _verdict(found.verdict),
-        "ignorable": None
-        if hint is None
-        else {
-            "selector": hint.selector,
-            "elements": [each._asdict() for each in hint.elements],
+        "verdict": said,
+        "ignorable": named(found.ignorable),
+        **{
+            name: about(page) | {"words": page.measures.words if page.measures else 0}
+            for name, page in pages.items()
         },
-        "first": _page(found.first),
-        "second": _page(found.second),
-        "distance": None if bits is None else bits.distance,
+        "distance": bits and bits.distance,
         "max_distance": found.config.max_distance,
-        "likeness": None if likeness is None else likeness._asdict(),
-        "changes": None if changes is None else [each._asdict() for each in changes],
-        **({} if bits is None or not with_bits else {"bits": _bits(bits)}),
+        "likeness": named(found.likeness),
+        "changes": named(found.changes),
     }
 
 
-def _page(page: NamedPage) -> dict[str, Any]:
-    record = page.measures
-    return {
-        "name": page.name,
-        "url": page.url,
-        "reason": page.reason,
-        "recorded": None if page.record is None else page.record.outcome,
-        "original": page.kept.url_of_original,
-        "language": None if record is None else record.language,
-        "words": 0 if record is None else record.words,
-        "h1": "" if record is None else record.h1,
-        "title": "" if record is None else record.title,
-        "fingerprint": None if record is None else as_hex(record.fingerprint),
-    }
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    names = "outcome reason distance similarity candidates".split()
-    refused = None if verdict.refused is None else verdict.refused._asdict()
-    if refused:
-        del refused["page"]  # a number that no index has
-        refused["lines"] = [line.text for line in refused["lines"]]
-    return {**{name: getattr(verdict, name) for name in names}, "refused": refused}
-
-
-def _bits(bits: DifferingBits) -> dict[str, Any]:
-    return {
-        "text": bits.text,
-        "differing": bits.positions,
-        "layout": repr(bits.layout),
-        "tables": [each._asdict() for each in bits.tables],
-    }
-
-
-def _write(found: Comparison, *, with_bits: bool) -> None:
+def _write(found: Comparison, values: dict[str, Any], *, with_bits: bool) -> None:
     entry("judged", found.assumed)
     entry("verdict", _sentence(found))
     if found.ignorable is not None:
         entry("hint", f"they differ {found.ignorable.hint('B')}")
-    for name, page in (("A", found.first), ("B", found.second)):
-        _write_page(name, page)
+    _write_page("A", values["first"])
+    _write_page("B", values["second"])
     if (likeness := found.likeness) is not None:
         of_b, of_a, jaccard, is_estimated = likeness
         estimated = " (estimated by sketches)" if is_estimated else ""
@@ -153,25 +117,28 @@ def _write(found: Comparison, *, with_bits: bool) -> None:
             f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's; Jaccard similarity "
             f"{jaccard:.3f}{estimated}",
         )
-    if with_bits:
-        _write_bits(found)
+    if with_bits and (bits := found.bits) is not None:
+        places = ", ".join(map(str, bits.differing)) or "none"
+        entry("bits", f"{counted(bits.distance, 'bit')} of 64 differ ({bits.text}): {places}")
     if (changes := found.changes) is None:
         head("WORD DIFF: the text of one page is not known")
     elif any(change.kind != "same" for change in changes):
         head("WORD DIFF: from A to B")
-        _write_changes(changes)
+        is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        for line in filled(_marked(changes, is_coloured=is_coloured), COLUMNS - 2):
+            click.echo(f"  {line}")
 
 
-def _write_page(name: str, page: NamedPage) -> None:
-    entry(name, page.name if page.url in ("", page.name) else f"{page.name} ({page.url})")
-    if page.record is not None:
-        original = page.kept.url_of_original
-        entry("  recorded", page.record.outcome + (f" of {original}" if original else ""))
-    if page.reason is not None:
-        entry("  unjudged", page.reason)
-    if (record := page.measures) is not None:
-        entry("  text", f"{counted(record.words, 'word')}, {record.language or 'unknown'}")
-        entry("  headline", f"h1: {record.h1 or 'none'}; title: {record.title or 'none'}")
+def _write_page(name: str, page: dict[str, Any]) -> None:
+    entry(name, title_of(page))
+    if (recorded := page["recorded"]) is not None:
+        original = recorded["original"]
+        entry("  recorded", recorded["outcome"] + (f" of {original}" if original else ""))
+    if page["reason"] is not None:
+        entry("  unjudged", page["reason"])
+    if page["digest"] is not None:
+        entry("  text", f"{counted(page['words'], 'word')}, {page['language'] or 'unknown'}")
+        entry("  headline", f"h1: {page['h1'] or 'none'}; title: {page['title'] or 'none'}")
 
 
 def _sentence(found: Comparison) -> str:
@@ -197,42 +164,9 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _write_bits(found: Comparison) -> None:
-    if (bits := found.bits) is None:
-        head("FINGERPRINTS: one page has none")
-        return
-    places = ", ".join(map(str, bits.positions)) or "none"
-    head(f"FINGERPRINTS: {counted(bits.distance, 'bit')} of 64 differ ({bits.text}): {places}")
-    paragraph(f"tables of {bits.layout!r}, for k = {found.config.max_distance}:")
-    for number, table in enumerate(bits.tables, 1):
-        blocks = ", ".join(f"{first} to {last}" for first, last in table.leading)
-        if table.flipped < 0:
-            does = "not needed"
-        else:
-            does = f"up to {table.flipped} are flipped: {'finds A' if table.finds else 'misses it'}"
-        paragraph(f"table {number}, led by bits {blocks}: {table.differing} differ; {does}", 4)
-
-
-def _write_changes(changes: list[Change]) -> None:
-    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    line, width, is_after_letter = "", 0, False
-    for kind, word, is_letter in _marked(changes, is_coloured=is_coloured):
-        gap = "" if not line or (is_letter and is_after_letter) else " "
-        takes = columns_of(gap + word)
-        if width + takes > COLUMNS - 2:
-            click.echo(f"  {line}")
-            line, width, gap = "", 0, ""
-        is_plain = kind == "same" or not is_coloured
-        line += gap + (word if is_plain else click.style(word, fg=_COLOURS[kind]))
-        width, is_after_letter = width + takes, is_letter
-    click.echo(f"  {line}")
-
-
-def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[tuple[str, str, bool]]:
-    """Yield (kind, printable word, whether it is a character of a script without spaces).
-
-    Of the words that both texts have, only some around changes are yielded.
-    """
+def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[Word]:
+    """Yield the words of a diff; of those that both texts have, only some around changes."""
+    is_after_letter = False
     for number, (kind, words) in enumerate(changes):
         shown, start, end = words, "", ""
         if kind == "same":
@@ -244,6 +178,8 @@ def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[tuple[str, 
             start, end = _MARKS[kind]
         last = len(shown) - 1
         for place, word in enumerate(shown):
-            shown_word = printable(word, _LONGEST_WORD)
-            marked = f"{start * (place == 0)}{shown_word}{end * (place == last)}"
-            yield kind, marked, is_letter_of_unspaced(word)
+            is_letter = is_letter_of_unspaced(word)
+            text = f"{start * (place == 0)}{printable(word, _LONGEST_WORD)}{end * (place == last)}"
+            is_apart = not (is_letter and is_after_letter)
+            yield text, is_apart, _COLOURS.get(kind) if is_coloured else None
+            is_after_letter = is_letter

@@ -1,22 +1,22 @@
 """`dedup-filter explain`: a page -> the text that is judged, the text left out, and the rules."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, say, write_lines
+from dedup_filter.commands import folders, json_option, named, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import entry, head, paragraph
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import as_hex
-from dedup_filter.review.explanation.excluded_text import RULES, excluded_text
-from dedup_filter.review.explanation.explained_page import ExplainedPage
-from dedup_filter.review.explanation.named_features import advertisements, simhash_of
-from dedup_filter.review.explanation.named_page import NamedPage
+from dedup_filter.review.excluded_text import RULES, excluded_text
+from dedup_filter.review.explained_page import ExplainedPage, NamedPage
+from dedup_filter.review.named_features import advertisements, simhash_of
 from dedup_filter.review.recorded_pages import RecordedPages
-from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep import Index, index_at
 from dedup_filter.wording import as_time, counted, printable
 
 _LONGEST_NAME = 70
@@ -46,20 +46,24 @@ _REASONS = {
 }
 
 
-@click.command("explain")
-@click.argument("page")
-@click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
-@click.option(
+index_option = click.option(
     "--index",
     metavar="DIR",
     shell_complete=folders,
-    help="An index: use its frame of the page's host, or its record of the page.",
+    callback=lambda _, __, given: given if given is None else index_at(given),
+    help="An index: use its frames of hosts, and its records of pages.",
 )
+
+
+@click.command("explain")
+@click.argument("page")
+@click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
+@index_option
 @click.option("--bits", is_flag=True, help="Also the features of the fingerprint, and its tallies.")
 @filter_option
 @json_option
 def explain_command(
-    page: str, url: str, index: str | None, bits: bool, options: dict[str, Any], *, as_json: bool
+    page: str, url: str, index: Index | None, bits: bool, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Show which text of PAGE would be judged, which is left out, and by which rule.
 
@@ -78,63 +82,56 @@ def explain_command(
     \b
     Exit codes: 0 done, 2 the page or the index cannot be read.
     """  # noqa: D301 - click must see the character
-    with RecordedPages.open(None if index is None else index_at(index), options) as pages:
+    with RecordedPages.open(index, options) as pages:
         found = pages.named(page, url)
-    values = {
-        "name": found.name,
-        "url": found.url,
-        "reason": found.reason,
-        "recorded": _recorded(found),
-        **_of_record(found),
-        **_of_page(found.explained),
-        **(_of_bits(found.explained) if bits else {}),
-    }
+    values = about(found) | (_judged(found.explained) if found.explained else _of_record(found))
+    if bits and found.explained and found.explained.profile.texts:
+        judged = found.explained
+        features = simhash_of(judged.texts.document, judged.analysed.known_by, judged.config)
+        values |= {"features": named(features.features), "tallies": features.tallies}
     if as_json:
         write_lines([values])
     else:
         _write(values)
 
 
-def _recorded(found: NamedPage) -> dict[str, Any] | None:
-    record = found.record
-    if record is None:
-        return None
+def about(found: NamedPage) -> dict[str, Any]:
+    """Describe a page as far as it is known, and the record that an index has of it."""
+    itself, record = found.measures, found.record
+    names = "language h1 title host".split()
     return {
-        "outcome": record.outcome,
-        "reason": record.reason,
-        "original": found.kept.url_of_original,
-        "distance": record.distance,
-        "similarity": record.similarity,
-        "fingerprint": as_hex(record.fingerprint),
-        "first_seen": as_time(record.first_seen),
-        "last_seen": as_time(record.last_seen),
+        "name": found.name,
+        "url": found.url,
+        "reason": found.reason,
+        "recorded": None
+        if record is None
+        else {
+            "outcome": record.outcome,
+            "reason": record.reason,
+            "original": found.kept.url_of_original,
+            "distance": record.distance,
+            "similarity": record.similarity,
+            "fingerprint": as_hex(record.fingerprint),
+            "first_seen": as_time(record.first_seen),
+            "last_seen": as_time(record.last_seen),
+        },
+        **{name: itself and getattr(itself, name) for name in names},
+        "fingerprint": itself and as_hex(itself.fingerprint),
+        "digest": itself and itself.digest.hex(),
     }
 
 
 def _of_record(found: NamedPage) -> dict[str, Any]:
-    """Return what a record has of a page, the page's own if it has none."""
-    record = found.measures
-    if record is None:
+    """Return what a record has of the text of a page."""
+    if (record := found.record) is None:
         return {}
-    value = as_hex(record.fingerprint)
-    return {
-        "language": record.language,
-        "h1": record.h1,
-        "title": record.title,
-        "host": record.host,
-        "texts": [{"name": "recorded", "words": record.words, "fingerprint": value}],
-        "text": found.kept.text,
-        "words": {"kept": record.words},
-        "left_out": None,
-        "fingerprint": value,
-        "digest": record.digest.hex(),
-    }
+    text = {"name": "recorded", "words": record.words, "fingerprint": as_hex(record.fingerprint)}
+    words = {"kept": record.words}
+    return {"texts": [text], "text": found.kept.text, "words": words, "left_out": None}
 
 
-def _of_page(page: ExplainedPage | None) -> dict[str, Any]:
+def _judged(page: ExplainedPage) -> dict[str, Any]:
     """Return what is known of a page only if it is judged now."""
-    if page is None:
-        return {}
     profile, known_by, left_out = page.profile, page.analysed.known_by, excluded_text(page)
     words = defaultdict[str, float](float, kept=known_by.words.count)
     for each in left_out:
@@ -147,10 +144,10 @@ def _of_page(page: ExplainedPage | None) -> dict[str, Any]:
         "host_pages": page.context.host.pages,
         "is_frame_known": profile.around.is_frame_known,
         "texts": [
-            each._asdict() | {"fingerprint": as_hex(each.fingerprint)} for each in page.judged_texts
+            named(each) | {"fingerprint": as_hex(each.fingerprint)} for each in page.judged_texts
         ],
         "text": page.text,
-        "left_out": [each._asdict() for each in left_out],
+        "left_out": named(left_out),
         "words": {rule: round(count, 2) for rule, count in words.items()},
         "unread_words": profile.unread_words if isfinite(profile.unread_words) else None,
         "shingles": profile.shingles,
@@ -160,17 +157,15 @@ def _of_page(page: ExplainedPage | None) -> dict[str, Any]:
     }
 
 
-def _of_bits(page: ExplainedPage | None) -> dict[str, Any]:
-    if page is None or not page.profile.texts:
-        return {}
-    simhash = simhash_of(page.texts.document, page.analysed.known_by, page.config)
-    features = [feature._asdict() for feature in simhash.features]
-    return {"features": features, "tallies": simhash.tallies}
+def title_of(page: Mapping[str, Any]) -> str:
+    """Return the name of a page, and its URL if that is another."""
+    name, url = page["name"], page["url"]
+    return str(name) if url in ("", name) else f"{name} ({url})"
 
 
 def _write(values: dict[str, Any]) -> None:
-    name, url, reason, recorded = (values[key] for key in ("name", "url", "reason", "recorded"))
-    entry("page", name if url in ("", name) else f"{name} ({url})")
+    reason, recorded, left_out = (values.get(key) for key in ("reason", "recorded", "left_out"))
+    entry("page", title_of(values))
     if reason is not None:
         entry("unjudged", f"{reason}: {_REASONS.get(reason, 'see the settings')}")
     if recorded is not None:
@@ -178,22 +173,19 @@ def _write(values: dict[str, Any]) -> None:
         if values["fingerprint"] != recorded["fingerprint"]:
             parts.append("judged now it gets another one (below), as more of its host is known")
         entry("recorded", ", ".join(parts))
-    if "digest" not in values:
+    if "texts" not in values:
         return
     _write_figures(values)
     if values["text"] is None:
         head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
     else:
-        words = (
-            values["texts"][0]["words"] if values["left_out"] is None else values["words"]["kept"]
-        )
-        head(f"TEXT KEPT ({counted(words, 'word')})")
+        head(f"TEXT KEPT ({counted(values['words']['kept'], 'word')})")
         for block in values["text"].split("\n"):
             paragraph(block)
-    if values["left_out"] is None:
+    if left_out is None:
         head("LEFT OUT: not recorded")
     else:
-        _write_left_out(values["left_out"], values["words"])
+        _write_left_out(left_out, values["words"])
     if values.get("advertisements"):
         _write_advertisements(values)
     if "features" in values:

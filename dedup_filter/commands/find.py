@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, say, write_lines
+from dedup_filter.commands import folders, json_option, named, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.model import as_hex
 from dedup_filter.review.recorded_pages import Answer, RecordedPages, require_pages
@@ -50,33 +50,25 @@ def find_command(
     require_pages(pages)
     found = False
     with RecordedPages.open(index_at(index), options) as recorded:
-        most = recorded.max_distance if max_distance is None else max_distance
+        most = recorded.config.max_distance if max_distance is None else max_distance
         for name in pages:
             answer = recorded.answer(name, most, url=url)
             found = found or bool(answer.near)
             if as_json:
-                write_lines([_as_object(answer)])
+                write_lines([named(answer) | {"fingerprint": as_hex(answer.fingerprint)}])
             else:
                 _write(answer, most)
     if not found:
         raise click.exceptions.Exit(1)
 
 
-def _as_object(answer: Answer) -> dict[str, Any]:
-    return {
-        "asked": answer.name,
-        "fingerprint": as_hex(answer.fingerprint),
-        "reason": answer.reason,
-        "near": [near._asdict() for near in answer.near],
-    }
-
-
 def _write(answer: Answer, most: int) -> None:
     why = "" if answer.reason is None else f" (it is unjudged: {answer.reason})"
-    if not answer.near:
-        say(f"{answer.name}: no kept page within {most} bits{why}")
-        return
-    say(f"{answer.name}:")
+    say(
+        f"{answer.asked}:"
+        if answer.near
+        else f"{answer.asked}: no kept page within {most} bits{why}"
+    )
     for url, distance, similarity, _, source in answer.near:
         share = "    " if similarity is None else f"{similarity:4.0%}"
         by = "" if source is None else f"  ({source.replace('_', ' ')})"

@@ -1,17 +1,13 @@
 """`dedup-filter report`: an index -> one HTML file that shows it."""
 
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from dedup_filter.commands import folders, json_option, progress, say, write_lines
 from dedup_filter.commands.options import given_settings, max_distance_option
-from dedup_filter.review.report import (
-    Amounts,
-    bounds_of,
-    require_free,
-    write_report,
-)
+from dedup_filter.review.report import Amounts, require_free, write_report
 from dedup_filter.wording import counted
 
 _DEFAULTS = Amounts()
@@ -68,16 +64,16 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     """
     if not force:
         require_free(output)
-    bounds = {name: given[name] for name in ("max_distance", "min_similarity")}
+    options = {name: given[name] for name in ("max_distance", "min_similarity")}
     written = write_report(
         index,
         output,
-        bounds_of(index, **given_settings(**bounds)),
+        given_settings(**options),
         Amounts(given["duplicates"], given["texts"]),
         watch=lambda records, total: progress(records, "reading", total),
     )
     if as_json:
-        write_lines([written.as_json()])
+        write_lines([asdict(written)])
         return
     say(
         f"{output}: {counted(written.pages, 'page')}, {counted(written.duplicates, 'duplicate')}, "

@@ -8,7 +8,7 @@ from dedup_filter.commands import folders, json_option, progress, say, write_lin
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.upkeep import index_at
 from dedup_filter.upkeep.whole_file import require_free
-from dedup_filter.urls.mining import Mined, Proven, mine
+from dedup_filter.urls.mining import Mined, mine
 from dedup_filter.urls.recorded import judged_pages
 from dedup_filter.urls.rules_file import as_objects, write_rules
 from dedup_filter.wording import counted
@@ -92,16 +92,7 @@ def _report(mined: Mined) -> Iterator[str]:
         f"{counted(len(mined.proven), 'rule')}, which would have saved "
         f"{counted(mined.saved, 'request')}"
     )
-    for proven in mined.proven:
-        yield from _lines(proven)
-
-
-def _lines(proven: Proven) -> Iterator[str]:
-    rule, evidence = proven
-    yield (
-        f"{rule.meaning}: {counted(evidence.support, 'URL')}, "
-        f"precision {evidence.precision:.2f} or more"
-    )
-    for one, other in evidence.examples[:1]:
-        yield f"    {one}"
-        yield f"    {other}"
+    for rule, evidence in mined.proven:
+        urls = counted(evidence.support, "URL")
+        yield f"{rule.meaning}: {urls}, precision {evidence.precision:.2f} or more"
+        yield from (f"    {url}" for pair in evidence.examples[:1] for url in pair)

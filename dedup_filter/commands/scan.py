@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, say, write_report
+from dedup_filter.commands import json_option, say, say_without_url, write_report
 from dedup_filter.commands.options import (
     field_options,
     filter_option,
@@ -24,7 +24,6 @@ from dedup_filter.scan.outputs import Summary
 from dedup_filter.scan.scan import Progress, Watch, scan
 from dedup_filter.scan.work import Scan
 from dedup_filter.store.location import folder_of
-from dedup_filter.wording import counted
 
 _UPDATES = 1_000
 """Updates of the progress bar, at most."""
@@ -61,11 +60,11 @@ _UPDATES = 1_000
 def scan_command(as_json: bool, **given: Any) -> None:
     """Remove the near-duplicates from a finished crawl, as a crawl would.
 
-    INPUT: JSON lines (also compressed), Parquet or WARC files, folders or patterns of them, in
-    order; - for lines on standard input. FILE gets one copy of each page, unchanged. Duplicates,
-    and with --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON
-    has it. Bad records are reported and left out. With --engine spark FILE is a folder. The same
-    command continues an interrupted scan; its state is in FILE.scan.
+    INPUT: JSON (lines or a list), Parquet, WARC or WACZ files, folders, patterns or URLs of them,
+    in order; - for JSON on standard input. FILE gets one copy of each page. Duplicates, and with
+    --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON has it.
+    Bad records are reported and left out. With --engine spark FILE is a folder. The same command
+    continues an interrupted scan; its state is in FILE.scan.
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """
@@ -106,12 +105,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
     seconds = monotonic() - begun
     for each in () if as_json else summary.first_bad:
         say(each, err=True)
-    if summary.without_url and not as_json:
-        say(
-            f"{counted(summary.without_url, 'page')} without a URL (--url-field): judged as pages "
-            "of one host, so copies from different sites may be kept",
-            err=True,
-        )
+    if not as_json:
+        say_without_url(summary.without_url)
     if not (summary.pages or as_json):
         say("no page is in the input", err=True)
     report = {"output": given["output"], **summary._asdict(), "seconds": round(seconds, 1)}

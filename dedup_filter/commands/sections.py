@@ -7,12 +7,16 @@ A line has at most `COLUMNS` columns; a Chinese character takes two, a mark on a
 Control characters and the like are escaped before lines are cut.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from unicodedata import combining, east_asian_width
+
+import click
 
 from dedup_filter.commands import say
 from dedup_filter.wording import printable
 
+Word = tuple[str, bool, str | None]
+"""A text of a line, whether a space stands before it, and its colour."""
 COLUMNS = 100
 _INDENT = 2
 
@@ -43,16 +47,25 @@ def wrapped(text: str, columns: int) -> list[str]:
     >>> wrapped("one two three", 8), wrapped("港口保持开放", 6), wrapped("a\x1b[0m", 9)
     (['one two', 'three'], ['港口保', '持开放'], ['a\\x1b[0m'])
     """
-    lines = [""]
-    width = 0
-    for word in _words(printable(" ".join(text.split())), columns):
-        takes = columns_of(word)
-        if width + takes > columns:
+    words: list[Word] = []
+    for word in printable(" ".join(text.split())).split(" "):
+        # Long or wide words are cut between their characters.
+        parts = [word] if columns_of(word) == len(word) < columns else word
+        words += [(part, not place, None) for place, part in enumerate(parts)]
+    return [line for line in filled(words, columns) if line]
+
+
+def filled(words: Iterable[Word], columns: int) -> list[str]:
+    """Put words into lines of at most `columns` columns."""
+    lines, width = [""], 0
+    for text, is_apart, colour in words:
+        gap = " " if is_apart and width else ""
+        if width + columns_of(gap + text) > columns:
             lines.append("")
-            width = 0
-        lines[-1] += word
-        width += takes
-    return [line.strip(" ") for line in lines if line.strip(" ")]
+            width, gap = 0, ""
+        lines[-1] += gap + (click.style(text, fg=colour) if colour else text)
+        width += columns_of(gap + text)
+    return lines
 
 
 def columns_of(text: str) -> int:
@@ -60,12 +73,3 @@ def columns_of(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
-
-
-def _words(text: str, columns: int) -> Iterator[str]:
-    """Yield words, each with a space after it; long or wide words are yielded in characters."""
-    for word in text.split(" "):
-        if columns_of(word) == len(word) < columns:
-            yield f"{word} "
-            continue
-        yield from f"{word} "

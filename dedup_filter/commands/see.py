@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders
+from dedup_filter.commands import folders, say_without_url
 from dedup_filter.commands.options import field_options, filter_option, given_settings
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.service.pipe import see_lines
@@ -27,7 +27,8 @@ def see_command(index: str, workers: str, options: dict[str, Any], fields: Field
 
     INDEX is a folder, the address of a shared index, or memory:. Each line of the input has a URL
     and a page; each line of the output has the URL and the verdict, or "error". A verdict is
-    written at once when no further line is there, and after its page is written to INDEX.
+    written at once when no further line is there, and after its page is written to INDEX. Pages
+    without a URL are judged as pages of one host.
 
     \b
     Exit codes: 0 done, 1 there were lines with an error, 2 the index cannot be used.
@@ -36,6 +37,7 @@ def see_command(index: str, workers: str, options: dict[str, Any], fields: Field
     with CrawlFilter.open(index, **settings) as pages:
         # The interpreter closes `sys.stdin` at its end, but cannot while a thread waits for it.
         given = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-        errors = see_lines(pages, given, sys.stdout, fields)
-    if errors:
+        seen = see_lines(pages, given, sys.stdout, fields)
+    say_without_url(seen.without_url)
+    if seen.errors:
         raise click.exceptions.Exit(1)

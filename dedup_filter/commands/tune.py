@@ -8,16 +8,16 @@ from typing import Any, BinaryIO
 
 import click
 
-from dedup_filter.commands import json_option, progress, say, write_lines
+from dedup_filter.commands import json_option, named, progress, say, write_lines
 from dedup_filter.commands.options import filter_option, given_settings, max_distance_option
 from dedup_filter.errors import ConfigError
 from dedup_filter.estimate import Estimate
 from dedup_filter.model import Verdict
-from dedup_filter.review.tuning.labels import labels_in
-from dedup_filter.review.tuning.sweep import KINDS, Change, Effect, Sweep
+from dedup_filter.review.labels import labels_in
+from dedup_filter.review.sweep import KINDS, Change, Effect, Sweep
 from dedup_filter.store.location import folder_of
 from dedup_filter.store.sqlite.page_reader import Snapshot
-from dedup_filter.wording import counted
+from dedup_filter.wording import counted, printable
 
 _EXAMPLES = 3
 _LONGEST_URL = 300
@@ -98,7 +98,7 @@ def tune_command(
         sweep = Sweep(snapshot, settings, most=given["most"], hosts=hosts)
         pages, tried = counted(len(sweep.pages), "page"), counted(len(sweep.configs), "setting")
         if not as_json:
-            say(f"judging {pages} by {tried}: about {max(1, sweep.seconds()):,.0f} s", err=True)
+            say(f"judging {pages} by {tried}", err=True)
         effects = sweep.run(lambda them, total: progress(them, "judging", total), judged, examples)
     if as_json:
         write_lines(map(_object, effects))
@@ -129,25 +129,14 @@ def _pairs(effects: list[Effect]) -> Iterator[str]:
 
 
 def _object(effect: Effect) -> dict[str, Any]:
-    scores = effect.scores
     return {
         "options": dict(effect.options),
         "dropped": effect.dropped,
         **{kind: effect.changed[kind] for kind in KINDS},
-        "labels": None
-        if scores is None
-        else {
-            name: value._asdict() if isinstance(value, Estimate) else value
-            for name, value in scores._asdict().items()
-        },
+        "labels": named(effect.scores),
         "changes": [
-            {
-                "url": each.url,
-                "change": each.kind,
-                "before": each.before.as_json(),
-                "after": each.after.as_json(),
-            }
-            for each in effect.examples
+            {"url": url, "change": kind, "before": before.as_json(), "after": after.as_json()}
+            for url, kind, before, after in effect.examples
         ],
     }
 
@@ -201,7 +190,7 @@ def _named(options: Mapping[str, Any]) -> str:
 def _line(change: Change) -> str:
     before, after = _verdict(change.before), _verdict(change.after)
     kind = change.kind.replace("_", " ")
-    return f"{kind:<14}  {_short(change.url)}  was {before}, would be {after}"
+    return f"{kind:<14}  {printable(change.url, _LONGEST_URL)}  was {before}, would be {after}"
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -212,15 +201,11 @@ def _verdict(verdict: Verdict) -> str:
     """
     if not verdict.is_duplicate:
         return verdict.outcome
-    original = _short(verdict.original or "a forgotten page")
+    original = printable(verdict.original or "a forgotten page", _LONGEST_URL)
     if verdict.distance is None or verdict.similarity is None:
         return f"{verdict.outcome} {original}"
     bits, share = counted(verdict.distance, "bit"), 100 * verdict.similarity
     return f"{verdict.outcome} {original} ({bits}, {share:.0f} % similar)"
-
-
-def _short(url: str) -> str:
-    return url if len(url) <= _LONGEST_URL else f"{url[:_LONGEST_URL]}..."
 
 
 def _share(share: Estimate | None) -> str:

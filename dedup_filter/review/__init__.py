@@ -1,8 +1,10 @@
 """Layer "review": answers about pages and finished crawls; nothing is changed.
 
-given_page, recorded_pages   a page that a user names, an index -> the page; similar pages
-page_pairs                   pages of an index -> near pairs and clusters
-explanation                  pages -> the text that is judged; why two pages are the same or not
-tuning                       kept pages, settings -> what each setting would drop
-report                       an index -> one HTML file that shows all of it
+given_page, recorded_pages          a page that a user names, an index -> the page; similar pages
+explained_page, excluded_text,      a page -> the texts that it is judged by; the text that is left
+named_features                      out, with the rule; the features of its fingerprint
+compare, refusals, text_diff        two pages -> whether one repeats the other, and why; their words
+sweep, labels                       kept pages, settings -> what each setting would drop
+page_pairs                          pages of an index -> near pairs and clusters
+report                              an index -> one HTML file that shows all of it
 """

@@ -12,7 +12,6 @@ import re
 import sys
 from mimetypes import guess_type
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import urljoin
 
 import urllib3
@@ -33,21 +32,12 @@ _START = 4096
 """Bytes at the beginning of a file in which a tag shows that it is HTML."""
 
 
-class GivenPage(NamedTuple):
-    """A page that a user named."""
-
-    name: str
-    """As the user gave it."""
-    url: str
-    """Its URL, after redirects; "" if not known."""
-    page: PageText
-
-
-def read_page(name: str, url: str = "") -> GivenPage:
+def read_page(name: str, url: str = "") -> tuple[str, PageText]:
     """Fetch a page, or read it from a file, or from standard input ("-").
 
-    `url` is the URL of a file; its host decides which frame the page has. Files without a URL are
-    judged as pages of one host.
+    Returns its URL, after redirects, "" if not known; and its text or HTML. `url` is the URL of a
+    file; its host decides which frame the page has. Files without a URL are judged as pages of one
+    host.
     """
     if _IS_URL.match(name):
         return _fetched(name)
@@ -57,8 +47,7 @@ def read_page(name: str, url: str = "") -> GivenPage:
     has_tag = kind != "text/plain" and _HAS_TAG.search(body[:_START])
     # A binary file is read as HTML; reading it then gives the reason "binary".
     is_html = "html" in kind or has_tag or looks_binary(body)
-    page = PageText(html=body) if is_html else PageText(text=decode(body))
-    return GivenPage(name, url, page)
+    return url, PageText(html=body) if is_html else PageText(text=decode(body))
 
 
 def _content(name: str) -> bytes:
@@ -74,7 +63,7 @@ def _content(name: str) -> bytes:
         raise DedupError(f"{name}: it cannot be read: {reason}") from None
 
 
-def _fetched(url: str) -> GivenPage:
+def _fetched(url: str) -> tuple[str, PageText]:
     try:
         with urllib3.PoolManager() as pool:
             answer = pool.request(
@@ -94,10 +83,10 @@ def _fetched(url: str) -> GivenPage:
     for step in answer.retries.history if answer.retries else ():
         found_at = urljoin(found_at, step.redirect_location or "")
     if "html" in kind or "xml" in kind or not kind:
-        return GivenPage(url, found_at, PageText(html=body, content_type=kind or None))
+        return found_at, PageText(html=body, content_type=kind or None)
     if not kind.startswith("text/"):
         raise DedupError(f"{url}: it is not a page but {kind.partition(';')[0]}")
-    return GivenPage(url, found_at, PageText(text=decode(body, kind)))
+    return found_at, PageText(text=decode(body, kind))
 
 
 def _require_size(body: bytes, name: str) -> None:

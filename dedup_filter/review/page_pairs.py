@@ -10,7 +10,6 @@ make n**2 / 2 pairs, which are yielded piece by piece.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -44,26 +43,19 @@ def page_pairs(entries: Entries, max_distance: int) -> Iterator[IntpArray]:
                 yield _pairs(np.full(len(others), member), others)
 
 
-class Cluster(NamedTuple):
-    """A kept page and the pages that were dropped for it."""
-
-    pages: list[int]
-    """Numbers of pages: first the kept page, then the others in the order of their arrival."""
-    spread: int
-    """The most bits between the kept page and another, as recorded with the verdicts."""
-
-
-def page_clusters(repeats: Iterable[tuple[int, int, int]]) -> Iterator[Cluster]:
+def page_clusters(repeats: Iterable[tuple[int, int, int]]) -> Iterator[tuple[list[int], int]]:
     """Yield the clusters of dropped pages (see `Recorded.repeats`), in the order of their first.
 
-    Each page was confirmed to repeat the first, so there are no chains.
+    A cluster is the numbers of a kept page and of the pages that were dropped for it, in the order
+    of their arrival, and the most bits between the kept page and another. There are no chains, as
+    each page was confirmed to repeat the first.
     """
     dropped = defaultdict(list)
     for page, original, distance in sorted(repeats):
         dropped[original].append((page, distance))
     for original, repeating in sorted(dropped.items()):
         pages, distances = zip(*repeating, strict=True)
-        yield Cluster([original, *pages], max(distances))
+        yield [original, *pages], max(distances)
 
 
 def _pairs(lefts: IntpArray, rights: IntpArray) -> IntpArray:

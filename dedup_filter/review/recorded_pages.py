@@ -1,4 +1,4 @@
-"""What a user names, and an index or none, only read -> the page; the pages similar to it.
+"""What a user names, an index or none, only read -> the page; the pages similar to it.
 
     a fingerprint                                 similar pages are looked up by it
     recorded and kept with its text or blocks     judged again, with the known frame of its host
@@ -15,7 +15,7 @@ Cost: 1 us a page in the index to open it, 2 ns to compare a page; 4 ms to read 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,19 +27,18 @@ from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.fingerprints.read_page import ReadPage, Source
-from dedup_filter.fingerprints.sketch import KEY, KEYS
+from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.sketch import KEY
 from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import Frames, HostContext, no_context
-from dedup_filter.judging import loading, profile_of
-from dedup_filter.model import Document, NearPage, Unjudged
-from dedup_filter.review.explanation.explained_page import ExplainedPage
-from dedup_filter.review.explanation.named_page import NamedPage
+from dedup_filter.judging import loading
+from dedup_filter.model import Document, NearPage
+from dedup_filter.review.explained_page import ExplainedPage, NamedPage
 from dedup_filter.review.given_page import read_page
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.phrase_table import MOST_OF_KEY
-from dedup_filter.store.protocol import Entries, KeptContent, Recorded
-from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
+from dedup_filter.store.protocol import KeptContent, Recorded
+from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
@@ -50,7 +49,7 @@ _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 class Answer(NamedTuple):
     """The pages that are similar to a page."""
 
-    name: str
+    asked: str
     """The page, as the user named it."""
     fingerprint: int | None
     """None: the page has no text of enough words."""
@@ -64,9 +63,13 @@ class RecordedPages:
     """The pages of an index, only read, and the frames of its hosts; without an index, none."""
 
     def __init__(
-        self, name: str, recorded: Recorded, config: FilterConfig, given: Iterable[str] = ()
+        self,
+        index: Index | None,
+        recorded: Recorded | None,
+        config: FilterConfig,
+        given: Iterable[str] = (),
     ) -> None:
-        self._name = name
+        self._index = index
         self._recorded = recorded
         self._given = {*given}
         self.config = config
@@ -83,40 +86,21 @@ class RecordedPages:
             StoreError: the index cannot be read.
         """
         if index is None:
-            config = FilterConfig.of(options)
-            yield cls("", _NoIndex(scheme_of(config)), config)
+            yield cls(None, None, FilterConfig.of(options))
             return
         config = FilterConfig.of({**index.filter_options(), **options})
         with index.recorded() as recorded:
-            yield cls(str(index), recorded, config, options)
+            yield cls(index, recorded, config, options)
 
     def with_options(self, config: FilterConfig) -> "RecordedPages":
         """Return the same pages with other options, none kept since."""
-        return RecordedPages(self._name, self._recorded, config)
+        return RecordedPages(self._index, self._recorded, config)
 
     @property
-    def is_index(self) -> bool:
-        """Whether there is an index."""
-        return bool(self._name)
-
-    @property
-    def max_distance(self) -> int:
-        """The option of the index, or the filter's default if the index has not recorded it."""
-        return self.config.max_distance
-
-    @property
-    def entries(self) -> Entries:
-        """The search keys of all recorded pages."""
-        return self._recorded.entries
-
-    def records(self, pages: Iterable[int]) -> Iterable[PageRecord]:
-        """Return the records of pages, in this order; pages that are gone are left out."""
-        return self._recorded.records(pages)
-
-    @property
-    def kept(self) -> int:
-        """The number of kept pages."""
-        return int(np.count_nonzero(self._recorded.entries.are_kept))
+    def recorded(self) -> Recorded:
+        """What the index has recorded. Requires: there is an index."""
+        assert self._recorded is not None
+        return self._recorded
 
     def named(self, name: str, url: str = "", *, is_met_now: bool = False) -> NamedPage:
         """Return a page of the index, or read another page; `url` is the URL of a file.
@@ -131,11 +115,11 @@ class RecordedPages:
         """
         record = self._latest_at(name)
         if record is None:
-            given = read_page(name, url)
+            found_at, source = read_page(name, url)
             self._require_scheme()
             context_of = partial(self.context, is_met_now=is_met_now)
-            page = ExplainedPage.read(given.url, given.page, self.config, context_of)
-            return NamedPage(name, given.url, page)
+            page = ExplainedPage.read(found_at, source, self.config, context_of)
+            return NamedPage(name, found_at, page)
         if selectors := sorted(self._given & {"content", "ignore"}):
             raise ConfigError(
                 f"{selectors[0]} does not change a recorded page, as its elements were not kept: "
@@ -203,11 +187,11 @@ class RecordedPages:
             asked = Asked.of_record(record)
         else:
             return Answer(name, None, [], named.reason)
-        known_by = record or named.measures
+        itself = record or named.measures
         near = self._found(asked, max_distance)
         if record is not None:
             near = [each for each in near if each.page != record.page]
-        return Answer(name, known_by and known_by.fingerprint, near, named.reason)
+        return Answer(name, itself and itself.fingerprint, near, named.reason)
 
     def profile_at(self, record: PageRecord) -> PageProfile | None:
         """Profile a recorded page by its kept blocks, with the present frame of its host.
@@ -215,30 +199,31 @@ class RecordedPages:
         None: they were not kept, or its fingerprint was made in another way.
         """
         _, read = self._kept(record)
-        if read is None or scheme_of(self.config) != self._recorded.scheme:
+        if read is None or scheme_of(self.config) != self.recorded.scheme:
             return None
         return ExplainedPage.of(record.url, read, self.config, self.context).profile
 
     def _kept(self, record: PageRecord) -> tuple[KeptContent, ReadPage | None]:
         """Return what was kept of a page beside its record, and read its blocks or its text."""
-        kept = self._recorded.content(record)
+        kept = self.recorded.content(record)
         is_text = kept.form == KEPT_AS_TEXT
         content = Document(kept.text or "", record.title) if is_text else kept.page()
         return kept, None if content is None else ReadPage.of(content, self.config)
 
     def _latest_at(self, url: str) -> PageRecord | None:
         """Return the record of the latest kept page at a URL, else of the latest dropped page."""
-        if "://" not in url:
+        if self._recorded is None or "://" not in url:
             return None
         pages = self._recorded.at_url(url) or self._recorded.dropped_at_url(url)
-        return next(iter(self._recorded.records(pages[-1:])), None)
+        return next(self._recorded.records(pages[-1:]), None)
 
     def _require_scheme(self) -> None:
         """Require that recorded fingerprints can be compared with fingerprints made here."""
-        scheme_of(self.config).require(self._recorded.scheme, self._name)
+        if self._recorded is not None:
+            scheme_of(self.config).require(self._recorded.scheme, str(self._index))
 
     def _found(self, query: Asked, max_distance: int) -> list[NearPage]:
-        entries = self._recorded.entries
+        entries = self.recorded.entries
         is_like = np.zeros(len(entries.pages), np.bool_)
         for each in query.fingerprints:
             is_like |= np.bitwise_count(entries.fingerprints ^ np.uint64(each)) <= max_distance
@@ -253,64 +238,13 @@ class RecordedPages:
         pages = entries.pages[is_like & entries.are_kept].tolist()
         # Of a fingerprint, or a file without a URL, no host is known.
         only = query.host if self.config.scope == "host" else ""
-        records = self._recorded.records(pages)
+        records = self.recorded.records(pages)
         return query.found([each for each in records if only in ("", each.host)], max_distance)
 
     @cached_property
     def _frames(self) -> Frames:
-        return Frames(self.config.frame_memory * 1e6, loading(self._recorded.frames))
-
-
-class _NoIndex(Recorded):
-    """What an index without pages has recorded."""
-
-    def __init__(self, scheme: Scheme) -> None:
-        self._scheme = scheme
-
-    @property
-    def scheme(self) -> Scheme:
-        return self._scheme
-
-    @property
-    def entries(self) -> Entries:
-        none, bits = np.empty(0, np.bool_), np.empty(0, np.uint64)
-        return Entries(
-            np.empty(0, np.int64), none, none, bits, bits, np.empty((0, KEYS), np.uint32)
-        )
-
-    def crawls(self) -> list[Crawl]:
-        return []
-
-    def count(self) -> int:
-        return 0
-
-    def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:  # noqa: ARG002
-        return iter(())
-
-    def at_url(self, url: str) -> Sequence[int]:  # noqa: ARG002
-        return ()
-
-
-def fingerprints_of(
-    names: Iterable[str], config: FilterConfig
-) -> Iterator[tuple[str, int | None, str | None]]:
-    """Read pages, and yield name, fingerprint, and the reason if there is no fingerprint.
-
-    Nothing is known of their hosts, so no text is left out as the frame of a host.
-
-    Raises:
-        DedupError: a page cannot be fetched or read.
-    """
-    for name in names:
-        given = read_page(name)
-        selectors = config.selectors.of(Place.of(given.url).host)
-        page = Source(given.page, None, selectors).read(config)
-        if isinstance(page, Unjudged):
-            yield name, None, page.reason
-            continue
-        profile = profile_of(page, no_context(page.shown), config)
-        value = profile.fingerprint
-        yield name, value, None if value is not None else profile.reason
+        load = None if self._recorded is None else loading(self._recorded.frames)
+        return Frames(self.config.frame_memory * 1e6, load)
 
 
 def require_pages(pages: Iterable[str]) -> None:

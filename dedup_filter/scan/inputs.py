@@ -1,6 +1,7 @@
 """Files of a crawl -> their records, one by one, each with its page and its position.
 
-    lines     a JSON object in each line; plain or compressed (`streams`), whatever the name
+    lines     a JSON object in each line (`json_text`), plain or compressed, whatever the name
+    list      a JSON object in each element of a list
     parquet   a row for each page (`parquet`); a file that is cut off counts as one bad record
     warc      HTML and plain texts (`warc`), and other bodies that are to be judged (`Payloads`)
 
@@ -8,24 +9,25 @@ A bad record is skipped, and its `problem` says why; a good record may have a pa
 judged. After a bad record, reading continues if possible. Only the current record is in memory (64
 rows of Parquet); a line may have 128 MiB.
 
-The position of a record is counted from 0: in bytes of the file, for lines in decompressed bytes,
+The position of a record is counted from 0: in bytes of the file, for JSON in decompressed bytes,
 for Parquet in rows. Reading can begin after any record. There are no pages between two records:
-only blank lines, and in WARC files requests, images and the like.
+only blank lines, what surrounds a list, and in WARC files requests, images and the like.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Reason
+from dedup_filter.scan.files import Format, format_of, is_url, open_input
+from dedup_filter.scan.json_text import REST, Text, is_list, object_of, texts_in
 from dedup_filter.scan.parquet import DamagedFileError, ParquetRows
-from dedup_filter.scan.streams import COMPRESSIONS, Stream
+from dedup_filter.scan.streams import Stream
 from dedup_filter.text.decode import decode
 from dedup_filter.text.page_fields import (
+    URL_NAMES,
     FieldNames,
     PageText,
     names_in,
@@ -34,31 +36,17 @@ from dedup_filter.text.page_fields import (
     url_in,
     value_at,
 )
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.payloads import BYTES_TYPE, Payloads
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
-from dedup_filter.upkeep.lines import LONGEST_LINE
 
 if TYPE_CHECKING:
     from dedup_filter.scan.warc import WarcRecord
 
-Format = Literal["lines", "parquet", "warc"]
-
-_ENDINGS: dict[str, Format] = {
-    ".parquet": "parquet",
-    **dict.fromkeys((".warc", ".warc.gz", ".wet", ".wet.gz"), "warc"),
-    **{
-        f"{name}{packed}": "lines"
-        for name in (".jsonl", ".jl", ".ndjson", ".json")
-        for packed in COMPRESSIONS
-    },
-}
-_SPACE = b" \t\r\n"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_LINES_LOOKED_AT = 1_000
+_OBJECTS_LOOKED_AT = 1_000
+_LONGEST_NAME = 4_096
 _MOST_NAMES = 100
-"""Fields of a line that a message may name."""
-PIPE = "-"
-"""The name of standard input, which has lines."""
+"""Fields of an object that a message may name."""
 
 
 class Record(NamedTuple):
@@ -67,7 +55,7 @@ class Record(NamedTuple):
     start: int
     end: int
     number: int
-    """For people: the line or row, from 1; in a WARC file the byte at which the record begins."""
+    """For people: the line, element or row, from 1; in a WARC file the byte where it begins."""
     url: str
     """"": the record has none."""
     page: PageText | Reason
@@ -82,46 +70,32 @@ class Record(NamedTuple):
     """What a record of a WARC file is that is no page (`WarcRecord.not_page`, "not_html")."""
 
 
-def format_of(name: str) -> Format | None:
-    """Return the format of a file by the end of its name; None: not known."""
-    return next((kind for end, kind in _ENDINGS.items() if name.lower().endswith(end)), None)
+class Input(NamedTuple):
+    """A file to scan."""
 
+    name: str
+    """Its name for people."""
+    place: str
+    """Its name for `open_input`."""
+    kind: Format
 
-def files_in(names: Sequence[str]) -> list[str]:
-    """Expand names to files, in order: a file, all files in a folder, or the files of a pattern.
+    @classmethod
+    def of(cls, name: str, place: str, kind: Format, names: FieldNames) -> "Input":
+        """Describe a file of this format; one of "lines" may also be a "list".
 
-    Raises:
-        ConfigError: there is no such file, or none in a folder, or one is a WACZ file.
-    """
-    found: list[str] = []
-    for name in names:
-        path = Path(name).expanduser()
-        if path.is_dir():
-            inside = sorted(str(each) for each in path.rglob("*") if format_of(each.name))
-            if not inside:
-                raise ConfigError(
-                    f"no file in {name} has a name that ends in {', '.join(_ENDINGS)}"
-                )
-            found += inside
-        elif name == PIPE:
-            found.append(name)
-        elif path.exists():
-            try:
-                path.open("rb").close()
-            except OSError as error:
-                raise ConfigError(f"{name} cannot be read: {error.strerror}") from None
-            found.append(str(path))
-        else:
-            matching = sorted(map(str, Path(path.anchor).glob(str(path.relative_to(path.anchor)))))
-            if not matching:
-                raise ConfigError(f"there is no file {name}")
-            found += matching
-    for name in found:
-        if name.lower().endswith(".wacz"):
-            raise ConfigError(
-                f"{name} is a ZIP file of WARC files: unzip it, and scan its folder archive"
-            )
-    return found
+        Raises:
+            DedupError: a package is missing.
+            OSError: the file cannot be read.
+        """
+        if kind == "lines":
+            with Stream(open_input(place)) as stream:
+                fields = names.all if names.url else [*names.all, *URL_NAMES]
+                kind = "list" if is_list(stream, fields) else "lines"
+        return cls(name, place, kind)
+
+    def url_of(self, url: str, number: int) -> Place:
+        """Return the URL under which a record is judged; without one, a name of its own."""
+        return Place.of(url) if url else Place.without_url(f"{self.name}:{number}")
 
 
 def records_in(
@@ -135,16 +109,20 @@ def records_in(
 ) -> Iterator[Record]:
     """Yield the records of a file from a position on; the first line there has this number.
 
-    `kind`: its format; None: the format of its name. `payloads`: which records of a WARC file that
-    are no pages are judged all the same; None: none, and they are not yielded.
+    `kind`: its format; None: the format of its name, or lines. `payloads`: which records of a WARC
+    file that are no pages are judged all the same; None: none, and they are not yielded.
 
     Raises:
         DedupError: the file does not have the format of its name, or a package is missing.
         OSError: the file cannot be read.
     """
     kind = kind or format_of(name) or "lines"
-    if kind == "lines":
-        yield from _lines(name, names, start, number)
+    if start == REST:
+        return
+    if kind in ("lines", "list"):
+        with Stream(open_input(name)) as stream:
+            texts = texts_in(stream, start, number, is_list=kind == "list")
+            yield from _items(texts, stream, names)
     elif kind == "parquet":
         yield from _rows(name, names, start)
     else:
@@ -153,46 +131,53 @@ def records_in(
                 yield record
 
 
-def require_fields(files: Sequence[str], names: FieldNames) -> None:
-    """Require that each named field occurs in the first lines of some files.
+def require_fields(files: Sequence[Input], names: FieldNames) -> None:
+    """Require that each named field occurs in the first objects of some files of JSON.
 
     Otherwise pages would be judged without their URL, or a part of their text, and without warning.
 
     Raises:
-        ConfigError: a field does not occur in the first `_LINES_LOOKED_AT` objects, or a file is
-            an array.
+        ConfigError: a field does not occur in the first `_OBJECTS_LOOKED_AT` objects, or a file
+            holds the names of files.
         OSError: a file cannot be read.
     """
     missing = {*names.all} - {"html", "text"}
     there: dict[str, None] = {}
-    left = _LINES_LOOKED_AT
-    for name in files:
-        with Stream(Path(name)) as stream:
-            for line in iter(partial(stream.readline, LONGEST_LINE), b""):
-                item = _object(line)
+    left = _OBJECTS_LOOKED_AT
+    for name, place, kind in files:
+        with Stream(open_input(place)) as stream:
+            for text in texts_in(stream, 0, 1, is_list=kind == "list"):
+                item = object_of(text.content)
                 if not isinstance(item, str):
                     missing = {each for each in missing if not path_to(item, each)}
                     there |= dict.fromkeys(islice(names_in(item), _MOST_NAMES))
                     left -= 1
-                elif not there and _start(line) == b"[":
+                elif not there and _names_a_file(text.content):
                     raise ConfigError(
-                        f"{name} is an array of JSON, and a line for each page is wanted: "
-                        "jq -c '.[]' makes such lines"
+                        f"{name} holds the names of files, not pages: give these names to scan"
                     )
                 if not (missing and left):
                     break
     if missing and there:
         raise ConfigError(
-            f"none of the first {_LINES_LOOKED_AT - left:,} lines has a field "
+            f"none of the first {_OBJECTS_LOOKED_AT - left:,} objects has a field "
             f"{' or '.join(map(repr, sorted(missing)))}; they have "
             f"{', '.join(map(repr, there))[:500]}"
         )
 
 
+def _names_a_file(line: bytes) -> bool:
+    name = line[:_LONGEST_NAME].decode("utf-8", "replace").strip()
+    try:
+        return format_of(name) is not None and (is_url(name) or Path(name).exists())
+    except (OSError, ValueError):  # too long, or with a null character
+        return False
+
+
 def _archived(name: str, start: int, payloads: Payloads) -> Iterator[Record]:
     from dedup_filter.scan.warc import read_warc  # which loads urllib3: 50 ms
 
-    for record in read_warc(Path(name), MAX_PAGE_LENGTH, start):
+    for record in read_warc(open_input(name), MAX_PAGE_LENGTH, start):
         at, end, problem = record.start, record.end, record.problem
         page = None if problem or record.not_page else _page_of(record, payloads)
         if page is not None:
@@ -215,9 +200,9 @@ def _page_of(record: "WarcRecord", payloads: Payloads) -> PageText | None:
 
 def _rows(name: str, names: FieldNames, start: int) -> Iterator[Record]:
     try:
-        opened = ParquetRows(Path(name))
+        opened = ParquetRows(name)
     except DamagedFileError as error:
-        yield Record(0, 0, 1, "", "error", f"cannot be read as Parquet: {error.__cause__}")
+        yield Record(0, REST, 1, "", "error", f"cannot be read as Parquet: {error.__cause__}")
         return
     with opened as rows:
         for row, passed, item in rows.items(rows.columns(names), start):
@@ -225,54 +210,22 @@ def _rows(name: str, names: FieldNames, start: int) -> Iterator[Record]:
             yield Record(row, row + 1, row + 1, url, page, passed=passed, date=_date(item, names))
 
 
-def _lines(name: str, names: FieldNames, start: int, number: int) -> Iterator[Record]:
-    with Stream(Path(name)) as stream:
-        stream.seek(start)
-        while line := stream.readline(LONGEST_LINE + 1):
-            end = start + len(line)
-            while not line.endswith(b"\n") and (rest := stream.readline(LONGEST_LINE)):
-                end += len(rest)
-                line = b"\n" if rest.endswith(b"\n") else b"?"
-            read: tuple[str, PageText | Reason, object] | str
-            if end > start + len(line):
-                read = f"is longer than {LONGEST_LINE:,} bytes"
-            elif not line.isspace():
-                read = read_line(line, names)
-            else:
-                read = ""
-            if isinstance(read, tuple):
-                url, page, day = read
-                yield Record(start, end, number, url, page, passed=stream.passed, date=day)
-            elif read:
-                yield Record(start, end, number, "", "error", read, stream.passed)
-            start, number = end, number + 1
-        if stream.damage:
-            problem = f"cannot be read from here on: {stream.damage}"
-            yield Record(start, start, number, "", "error", problem)
+def _items(texts: Iterator[Text], stream: Stream, names: FieldNames) -> Iterator[Record]:
+    for start, end, number, content, problem in texts:
+        read = problem or read_item(content, names)
+        if isinstance(read, str):
+            yield Record(start, end, number, "", "error", read, stream.passed)
+        else:
+            url, page, day = read
+            yield Record(start, end, number, url, page, passed=stream.passed, date=day)
 
 
-def read_line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
-    """Return URL, page and date of an item, or why the line is bad."""
-    item = _object(line)
+def read_item(content: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
+    """Return URL, page and date of a JSON object, or why it is none."""
+    item = object_of(content)
     if isinstance(item, str):
         return item
     return url_in(item, names) or "", page_in(item, names), _date(item, names)
-
-
-def _start(line: bytes) -> bytes:
-    return line.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE)[:1]
-
-
-def _object(line: bytes) -> dict[str, Any] | str:
-    """Return the JSON object of a line, or why the line is bad."""
-    # Nothing else is parsed: a hundred thousand brackets would fill the stack.
-    if _start(line) != b"{":
-        return "is no object of JSON: one is wanted on each line"
-    try:
-        item: dict[str, Any] = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return f"is no object of JSON ({error})"
-    return item
 
 
 def _date(item: Mapping[str, object], names: FieldNames) -> object:

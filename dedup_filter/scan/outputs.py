@@ -1,6 +1,7 @@
 """Inputs and the verdicts on their records -> the kept pages, and the duplicates.
 
-    lines     each line byte for byte, in the compression that the output's name says
+    lines     each line byte for byte, in the compression that the output's name says; an element
+              of a list as a line, without its line breaks
     parquet   rows with the columns, types and compression of the first file
     warc      records byte for byte, with all records that are not pages; in the places of dropped
               pages, if they are wanted, revisit records (`revisits`)
@@ -22,10 +23,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, groupby, islice
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from dedup_filter.scan.inputs import Format, read_line
+from dedup_filter.scan.files import Format, open_input
+from dedup_filter.scan.inputs import Input, read_item
+from dedup_filter.scan.json_text import REST, on_one_line
 from dedup_filter.scan.own_texts import OwnTexts
 from dedup_filter.scan.parquet import ParquetOutput, ParquetRows
 from dedup_filter.scan.revisits import Revisits
@@ -33,12 +35,11 @@ from dedup_filter.scan.streams import Stream, compressed_to
 from dedup_filter.scan.verdict_log import BAD, NOT_PAGE, Entry
 from dedup_filter.scan.work import Scan
 from dedup_filter.text.page_fields import page_in
-from dedup_filter.text.page_url import Place
 
 MARK = "dedup"
 _MOST_SHOWN = 10
 _CHUNK = 2**20
-_UNITS: dict[Format, str] = {"lines": "line", "parquet": "row", "warc": "byte"}
+_UNITS: dict[Format, str] = {"lines": "line", "list": "object", "parquet": "row", "warc": "byte"}
 
 
 class Summary(NamedTuple):
@@ -75,9 +76,9 @@ class Wanted(NamedTuple):
 
 
 def write_outputs(
-    kind: Format, files: Sequence[tuple[str, Path]], entries: Iterable[Entry], wanted: Wanted
+    kind: Format, files: Sequence[Input], entries: Iterable[Entry], wanted: Wanted
 ) -> Summary:
-    """Write the records of files, given as (name, path).
+    """Write the records of files; `kind`: the format of the outputs.
 
     Raises:
         DedupError: an input cannot be read.
@@ -96,8 +97,8 @@ def write_outputs(
                 not_pages[str(reason)] += 1
             elif outcome == BAD:
                 if len(first_bad) < _MOST_SHOWN:
-                    place = f"{files[entry.file][0]}, {_UNITS[kind]} {entry.number}"
-                    first_bad.append(f"{place}: {reason}")
+                    file = files[entry.file]
+                    first_bad.append(f"{file.name}, {_UNITS[file.kind]} {entry.number}: {reason}")
             else:
                 without_url += not entry.url
                 if reason is not None:
@@ -110,11 +111,11 @@ def write_outputs(
         writer = writers[kind](wanted, opened)
         groups = groupby(counted(), lambda entry: entry.file)
         number, group = next(groups, (len(files), iter(())))
-        for place, (name, path) in enumerate(files):
+        for place, file in enumerate(files):
             if place < number:  # it has neither pages nor bad records
-                writer.add(name, path, iter(()))
+                writer.add(file, iter(()))
             else:
-                writer.add(name, path, group)
+                writer.add(file, group)
                 number, group = next(groups, (len(files), iter(())))
     bad = outcomes.pop(BAD, 0)
     del outcomes[NOT_PAGE]
@@ -141,25 +142,29 @@ class _Lines:
                 opened.callback(file.close)
         self._kept, *self._dropped = made
 
-    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
-        with Stream(path) as stream:
+    def add(self, file: Input, entries: Iterator[Entry]) -> None:
+        with Stream(open_input(file.place)) as stream:
             for entry in entries:
                 if entry.outcome == BAD:
                     continue
                 stream.seek(entry.start)
-                line = self._with_text(stream.read(entry.end - entry.start), entry, name)
+                line = stream.read(entry.end - entry.start)
+                if file.kind == "list":
+                    line = on_one_line(line)
+                line = self._with_text(line, entry, file)
                 if self._mark or entry.outcome in self._repeats:
                     self.write_mark(entry, with_field(line, MARK, entry.mark))
                 else:
                     self._kept.write(line if line.endswith(b"\n") else line + b"\n")
 
-    def _with_text(self, line: bytes, entry: Entry, name: str) -> bytes:
+    def _with_text(self, line: bytes, entry: Entry, file: Input) -> bytes:
         """Add the clean text of a kept page to its line, if texts are wanted."""
         texts, job = self._wanted.texts, self._wanted.job
         if texts is None or job.text_out is None or entry.outcome in self._repeats:
             return line
-        read = read_line(line, job.names)
-        text = None if isinstance(read, str) else texts.of(_place(entry, name), read[1])
+        read = read_item(line, job.names)
+        url = file.url_of(entry.url, entry.number)
+        text = None if isinstance(read, str) else texts.of(url, read[1])
         return line if text is None else with_field(line, job.text_out, text)
 
     def write_mark(self, entry: Entry, line: bytes) -> None:
@@ -175,29 +180,25 @@ class _Records(_Lines):
 
     _are_compressed = False
 
-    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
-        with path.open("rb") as file:
+    def add(self, file: Input, entries: Iterator[Entry]) -> None:
+        with open_input(file.place) as content:
             for entry in entries:
                 is_repeat = entry.outcome in self._repeats
                 if is_repeat or entry.outcome == BAD:
-                    self._copy(file, entry.start)
-                    file.seek(entry.end)
+                    self._copy(content, entry.start)
+                    content.seek(entry.end)
                 if is_repeat and self._wanted.revisits is not None:
                     self._kept.write(self._wanted.revisits.record(entry))
                 if is_repeat or (self._mark and entry.outcome not in (BAD, NOT_PAGE)):
-                    place = {"url": entry.url, "file": name, "start": entry.start, "end": entry.end}
-                    self.write_mark(entry, json.dumps({**place, MARK: entry.mark}).encode() + b"\n")
-            self._copy(file, path.stat().st_size)
+                    line: dict[str, Any] = {"url": entry.url, "file": file.name}
+                    line |= {"start": entry.start, "end": entry.end, MARK: entry.mark}
+                    self.write_mark(entry, json.dumps(line).encode() + b"\n")
+            self._copy(content, REST)
 
     def _copy(self, file: BinaryIO, end: int) -> None:
-        """Copy the file from its position on."""
+        """Copy the file from its position to an offset, or to its end."""
         while not self._mark and (chunk := file.read(min(end - file.tell(), _CHUNK))):
             self._kept.write(chunk)
-
-
-def _place(entry: Entry, name: str) -> Place:
-    """Return the place at which the page of a record was judged; `name`: its input."""
-    return Place.of(entry.url) if entry.url else Place.without_url(f"{name}:{entry.number}")
 
 
 def with_field(line: bytes, name: str, value: Any) -> bytes:
@@ -222,32 +223,32 @@ class _Rows:
         self._wanted, self._opened = wanted, opened
         self._outputs: list[ParquetOutput] = []
 
-    def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
+    def add(self, file: Input, entries: Iterator[Entry]) -> None:
         first = list(islice(entries, 1))
         if first and first[0].outcome == BAD:  # the whole file is bad
             return
         entries = chain(first, entries)
         mark, repeats = self._wanted.job.mark, self._wanted.repeats
         text_out = self._wanted.job.text_out
-        with ParquetRows(path) as rows:
+        with ParquetRows(file.place) as rows:
             if not self._outputs:
                 columns = [(MARK if mark else None, text_out), (MARK, None)]
-                for file, added in zip(self._wanted.files, columns, strict=False):
-                    self._outputs.append(ParquetOutput(file, rows, *added))
+                for output, added in zip(self._wanted.files, columns, strict=False):
+                    self._outputs.append(ParquetOutput(output, rows, *added))
                     self._opened.callback(self._outputs[-1].close)
             kept, *dropped = self._outputs
             for batch in rows.batches():
                 found = [*islice(entries, len(batch))]
                 values: dict[str, Sequence[Any]] = {MARK: [each.mark for each in found]}
                 if text_out is not None:
-                    values[text_out] = self._texts(batch, found, rows, name)
-                are_repeats = [each.outcome in repeats for each in found]
+                    values[text_out] = self._texts(batch, found, rows, file)
+                are_repeats = [entry.outcome in repeats for entry in found]
                 kept.write(batch, values, [mark or not each for each in are_repeats])
-                for output in dropped:
-                    output.write(batch, values, are_repeats)
+                for each in dropped:
+                    each.write(batch, values, are_repeats)
 
     def _texts(
-        self, batch: Any, found: Sequence[Entry], rows: ParquetRows, name: str
+        self, batch: Any, found: Sequence[Entry], rows: ParquetRows, file: Input
     ) -> list[str | None]:
         """Return the clean text of each row of a batch; None: it is dropped, or cannot be read."""
         texts, names = self._wanted.texts, self._wanted.job.names
@@ -255,6 +256,6 @@ class _Rows:
         return [
             None
             if texts is None or entry.outcome in self._wanted.repeats
-            else texts.of(_place(entry, name), page_in(item, names))
+            else texts.of(file.url_of(entry.url, entry.number), page_in(item, names))
             for entry, item in zip(found, items, strict=True)
         ]

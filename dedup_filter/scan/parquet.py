@@ -7,10 +7,10 @@ neither on the file nor on its row groups.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from dedup_filter.errors import ConfigError, DedupError, needs_extra
+from dedup_filter.scan.files import is_url, open_input, version_of
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, names_in, path_to
 
 _ROWS = 64
@@ -46,11 +46,14 @@ class ParquetRows:
             opening, DamagedFileError if the file is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._size = path.stat().st_size
-        with _naming(path):
-            self._file = _pyarrow().parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._size = version_of(name)[1]
+        with _naming(name):
+            source = open_input(name) if is_url(name) else name
+            self._file = _pyarrow().parquet.ParquetFile(
+                source, pre_buffer=False, buffer_size=_BUFFER
+            )
         self.schema = self._file.schema_arrow
 
     @property
@@ -70,7 +73,7 @@ class ParquetRows:
         """
         there = _fields_in(self.schema)
         if missing := missing_columns(there, names):
-            raise ConfigError(f"{self._path} {missing}")
+            raise ConfigError(f"{self._name} {missing}")
         urls = URL_NAMES if names.url is None else ()
         read = {path[0] for name in (*names.all, *urls) if (path := path_to(there, name))}
         return [name for name in there if name in read]
@@ -96,7 +99,7 @@ class ParquetRows:
         columns: Sequence[str] | None = None,
     ) -> Iterator[Any]:
         """Yield record batches of so many rows, of some row groups and columns; None: of all."""
-        with _naming(self._path):
+        with _naming(self._name):
             yield from self._file.iter_batches(rows, groups, columns)
 
     def __enter__(self) -> "ParquetRows":
@@ -157,26 +160,26 @@ class ParquetOutput:
         self._bytes = 0
 
 
-def require_alike(paths: Sequence[Path], names: FieldNames) -> None:
+def require_alike(files: Sequence[str], names: FieldNames) -> None:
     """Require that files can be judged, and be written to one file.
 
     Raises:
         ConfigError: a column is missing, or columns differ.
         DedupError: all files are damaged.
     """
-    first: tuple[Path, Any] | None = None
+    first: tuple[str, Any] | None = None
     damage: DamagedFileError | None = None
-    for path in paths:
+    for name in files:
         try:
-            rows = ParquetRows(path)
+            rows = ParquetRows(name)
         except DamagedFileError as error:
             damage = damage or error
             continue
         with rows:
             rows.columns(names)
-            first = first or (path, rows.schema)
+            first = first or (name, rows.schema)
             if not rows.schema.equals(first[1]):
-                raise ConfigError(f"{path} has other columns than {first[0]}: scan it by itself")
+                raise ConfigError(f"{name} has other columns than {first[0]}: scan it by itself")
     if first is None and damage is not None:
         raise damage
 
@@ -211,7 +214,7 @@ def _fields_in(fields: Iterable[Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def _naming(name: str) -> Iterator[None]:
     """Turn errors of pyarrow into errors that name the file."""
     arrow = _pyarrow()
     try:
@@ -219,7 +222,7 @@ def _naming(path: Path) -> Iterator[None]:
     except (arrow.ArrowException, OSError) as error:
         is_damaged = getattr(error, "errno", None) is None  # errors of the system have a number
         kind = DamagedFileError if is_damaged else DedupError
-        raise kind(f"{path} cannot be read as Parquet: {error}") from error
+        raise kind(f"{name} cannot be read as Parquet: {error}") from error
 
 
 def _pyarrow() -> Any:

@@ -19,9 +19,10 @@ from base64 import b32encode
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha1
-from pathlib import Path
 from typing import NamedTuple
 
+from dedup_filter.scan.files import open_input
+from dedup_filter.scan.inputs import Input
 from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry
 from dedup_filter.scan.warc import parts_of
@@ -44,7 +45,7 @@ class _Original(NamedTuple):
 class Revisits:
     """Makes the revisit records of a scan.
 
-    `files`: names of files, and where they are; `entries`: returns all entries of the scan;
+    `files`: the inputs; `entries`: returns all entries of the scan;
     `repeats`: the outcomes of pages that are dropped.
 
     Raises:
@@ -53,7 +54,7 @@ class Revisits:
 
     def __init__(
         self,
-        files: Sequence[tuple[str, Path]],
+        files: Sequence[Input],
         entries: Callable[[], Iterator[Entry]],
         repeats: Collection[str],
     ) -> None:
@@ -101,7 +102,7 @@ class Revisits:
         return _Original(dict(fields).get("WARC-Date"), _digest(payload))
 
     def _bytes(self, file: int, start: int, end: int) -> bytes:
-        with self._files[file][1].open("rb") as content:
+        with open_input(self._files[file].place) as content:
             content.seek(start)
             return content.read(end - start)
 

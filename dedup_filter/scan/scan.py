@@ -4,9 +4,9 @@
     inputs, verdict log -> outputs                             writing, minutes
 
 While pages are judged, only the index and the log (`verdict_log`) are written. Each commit of the
-index has a bookmark: the length of the log, and the last record. So after a kill the same command
-cuts the log to this length and continues with the next record; later verdicts are neither in the
-index nor in the log. Once all pages are judged, the inputs are read again and outputs are written
+index has a bookmark: the length of the log. So after a kill the same command cuts the log to this
+length and continues behind the last record in it; later verdicts are neither in the index nor in
+the log. Once all pages are judged, the inputs are read again and outputs are written
 from the beginning, with the best copy of each page if the policy is not "first" (`best_copy`). They
 get their names when they are whole. If outputs were written during judging, they would have to be
 cut to a commit, too, which Parquet files do not allow.
@@ -33,17 +33,17 @@ from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.model import DROPPED, Verdict
 from dedup_filter.scan.best_copy import BestCopies
-from dedup_filter.scan.inputs import PIPE, Format, Record, format_of, records_in, require_fields
+from dedup_filter.scan.files import PIPE, Format, format_of, input_files, open_input
+from dedup_filter.scan.inputs import Input, Record, records_in, require_fields
 from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
 from dedup_filter.scan.own_texts import OwnTexts
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
-from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl
+from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.page_url import Place
 from dedup_filter.upkeep import index_at
 from dedup_filter.upkeep.directory import RecordedDirectory
 from dedup_filter.wording import counted
@@ -61,8 +61,7 @@ class Progress(NamedTuple):
     dropped: int
 
 
-Inputs = Sequence[tuple[str, Path]]
-"""Names of files, and where they are."""
+Inputs = Sequence[Input]
 Watch = Callable[[Progress], None]
 Say = Callable[[str], None]
 
@@ -82,10 +81,10 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         OSError: a file cannot be read or written.
     """
     CrawlFilter.check_options(job.index or "index", **job.options)
-    files = input_files(job, say)
+    files = input_files(job.inputs, job.written, say)
     kind = _kind(job, files)
     with _naming_output(job), Work(job, files) as work:
-        inputs = [(name, work.path_of(name)) for name in files]
+        inputs = [Input.of(name, work.place_of(name), kind, job.names) for name in files]
         # A WARC file is also replayed: its images and documents stay, unless they are to be judged.
         options: dict[str, Any] = {"payloads": "none"} if kind == "warc" else {}
         if job.index is not None:  # the options of the index hold, unless others are given
@@ -123,7 +122,7 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
     if files.count(PIPE) > 1:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
-        require_alike([Path(name) for name in files], job.names)
+        require_alike(files, job.names)
     if job.revisits and (kind != "warc" or job.mark):
         raise ConfigError("--revisits is for WARC files that are written without marks")
     if kind == "warc" and job.text_out is not None:
@@ -135,7 +134,7 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
     _require_ending(job.duplicates, of_marks)
     if kind == "warc" and not job.mark:
         for name in files:
-            if _is_gzip(Path(name)) != str(job.output).endswith(".gz"):
+            if _is_gzip(name) not in (None, str(job.output).endswith(".gz")):
                 raise ConfigError(
                     f"records are written in the compression of {name}: give {job.output} a name "
                     "with the same ending"
@@ -150,38 +149,40 @@ def _require_ending(path: Path | None, wanted: Format) -> None:
         raise ConfigError(f"{path} gets {what}: give it a name that ends in {end[wanted]}")
 
 
-def _is_gzip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+def _is_gzip(name: str) -> bool | None:
+    """Return whether the first record of a WARC file is compressed; None: it begins with none."""
+    with open_input(name) as file:
+        start = file.read(5)
+    return start.startswith(GZIP_MAGIC) if start.startswith((GZIP_MAGIC, b"WARC/")) else None
 
 
 def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, say: Say) -> None:
     """Judge all pages, from the bookmark of the index on."""
     if kind == "lines":
-        require_fields([str(path) for _, path in inputs], job.names)
-    before = [0, *accumulate(path.stat().st_size for _, path in inputs)]
-    is_over = False
-    dropped = 0
+        require_fields(inputs, job.names)
+    before = [0, *accumulate(work.sizes)]
+    is_over, dropped = False, 0
 
     def bookmark() -> str:
         if is_over:
             raise StoreError("the scan broke off")
         log.flush()
-        return json.dumps(at._replace(log=log.tell()))
+        return json.dumps([work.crawl, log.tell()])
 
-    judged, at = _opened(job, work)
+    judged, length = _opened(job, work)
     try:
         with work.log.open("ab") as log:
-            log.seek(log.truncate(at.log))
-            if at.log:
-                done = counted(sum(1 for _ in entries_in(work.log)), "record")
-                say(f"Continuing an interrupted scan: {done} judged already.")
+            log.seek(log.truncate(length))
+            done, last = 0, None
+            for done, last in enumerate(entries_in(work.log), 1):  # noqa: B007 - its end is wanted
+                pass
+            if done:
+                say(f"Continuing an interrupted scan: {counted(done, 'record')} judged already.")
             judged.keep_bookmark(bookmark)
-            records = _records(job, inputs, kind, at)
+            records = _records(job, inputs, last)
             for count, (file, record, verdict) in enumerate(_verdicts(judged, records, inputs), 1):
                 place = file, record.start, record.end, record.number, record.url
                 log.write(Entry(*place, found_of(record, verdict)).line)
-                at = _Bookmark(work.crawl, 0, file, record.end, record.number + 1)
                 dropped += verdict.outcome in DROPPED
                 watch(Progress(before[file] + record.passed, before[-1], count, dropped))
             judged.close()
@@ -194,14 +195,14 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
     work.save(is_judged=True)
 
 
-def _opened(job: Scan, work: Work) -> "tuple[CrawlFilter, _Bookmark]":
-    """Open the index, and return it with its bookmark."""
+def _opened(job: Scan, work: Work) -> tuple[CrawlFilter, int]:
+    """Open the index, and return it with the length of the log in its bookmark."""
     options = {**job.options, "workers": _workers(job.options.get("workers", "auto"))}
     while True:
         judged = CrawlFilter.open(work.index, crawl=work.crawl, **options)
-        at = _Bookmark.read(judged.bookmark, work.crawl)
-        if at is not None or not work.has_log:
-            return judged, at or _Bookmark(work.crawl)
+        crawl, length, *_ = json.loads(judged.bookmark or '["", 0]')
+        if crawl == work.crawl or not work.has_log:
+            return judged, length if crawl == work.crawl else 0
         # Nothing was committed, or another scan has used the index since and left its bookmark.
         # Begin again as a new crawl, so that pages recorded before are not taken for copies.
         judged.close()
@@ -215,34 +216,14 @@ def _workers(processes: int | str) -> int:
     return max(number - 1, 0)
 
 
-class _Bookmark(NamedTuple):
-    """The position of a scan."""
-
-    crawl: str
-    log: int = 0
-    """Length of the log in bytes."""
-    file: int = 0
-    end: int = 0
-    """The end of the last record in the file."""
-    number: int = 1
-    """The number of the next line."""
-
-    @classmethod
-    def read(cls, kept: str | None, crawl: str) -> "_Bookmark | None":
-        """Read the bookmark of an index; None: it has none of this crawl."""
-        found = None if kept is None else cls._make(json.loads(kept))
-        return found if found is not None and found.crawl == crawl else None
-
-
-def _records(
-    job: Scan, inputs: Inputs, kind: Format, at: _Bookmark
-) -> Iterator[tuple[int, Record]]:
-    """Yield the records from a bookmark on, each with the number of its file."""
-    reads = partial(records_in, payloads=FilterConfig.of(job.options).judged_payloads)
-    for file, (_, path) in enumerate(inputs[at.file :], at.file):
-        start, number = (at.end, at.number) if file == at.file else (0, 1)
-        for record in reads(str(path), kind, job.names, start, number):
+def _records(job: Scan, inputs: Inputs, last: Entry | None) -> Iterator[tuple[int, Record]]:
+    """Yield the records behind the last one in the log, each with the number of its file."""
+    payloads = FilterConfig.of(job.options).judged_payloads
+    file, start, number = (0, 0, 1) if last is None else (last.file, last.end, last.number + 1)
+    for _, place, kind in inputs[file:]:
+        for record in records_in(place, kind, job.names, start, number, payloads=payloads):
             yield file, record
+        file, start, number = file + 1, 0, 1
 
 
 def _verdicts(
@@ -254,9 +235,7 @@ def _verdicts(
     def pages() -> Iterator[dict[str, Any]]:
         for file, record in records:
             ahead.append((file, record))
-            url: str | Place = record.url
-            if not url:
-                url = Place.without_url(f"{inputs[file][0]}:{record.number}")
+            url = inputs[file].url_of(record.url, record.number)
             if isinstance(record.page, PageText):
                 yield {"url": url, **record.page._asdict()}
             else:  # it is not judged, but keeps its place among the others

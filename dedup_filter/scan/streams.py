@@ -1,6 +1,6 @@
 """Bytes of files, read and written: plain, or compressed by gzip, bzip2, xz or Zstandard.
 
-    file             -> its lines, decompressed as its first bytes say
+    file             -> its bytes, decompressed as its first bytes say
     file, its name   -> a file to write to, compressed as the ending of the name says
 
 If a file is cut off or damaged, the whole lines before the damage are read, and `damage` describes
@@ -27,22 +27,23 @@ _GZIP_LEVEL = 6
 
 
 class Stream:
-    """The lines of a file.
+    """The bytes of an open file, which it closes.
 
     Raises:
         ConfigError: the package for Zstandard is needed, and not installed.
         OSError: by all methods, if the file cannot be read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
         self.damage: str | None = None
-        """Why the lines ended early; None: they did not, or were not read to their end yet."""
-        start = self._file.peek(len(_LONGEST_MAGIC))
-        self._bytes: Any = self._file
+        """Why the bytes ended early; None: they did not, or were not read to their end yet."""
+        start = file.read(len(_LONGEST_MAGIC))
+        file.seek(0)
+        self._bytes: Any = file
         for magic, reader in _READERS.items():
             if start.startswith(magic):
-                self._bytes = reader(self._file)
+                self._bytes = reader(file)
 
     @property
     def passed(self) -> int:
@@ -51,14 +52,20 @@ class Stream:
 
     def readline(self, most: int) -> bytes:
         """Return the next line, or its first bytes; b"" at the end, and where damage begins."""
+        return self._until_damage(self._bytes.readline, most)
+
+    def read_some(self) -> bytes:
+        """Return the next bytes, as many as there are; b"" at the end, and where damage begins."""
+        return self._until_damage(self._bytes.read1, _CHUNK)
+
+    def _until_damage(self, read: Callable[[int], bytes], most: int) -> bytes:
         try:
-            line: bytes = self._bytes.readline(most)
+            return read(most)
         except Exception as error:  # each module has errors of its own
             if isinstance(error, OSError) and error.errno is not None:  # not of the compression
                 raise
             self.damage = str(error)
             return b""
-        return line
 
     def seek(self, start: int) -> None:
         """Go to a decompressed byte. Cost: for a later byte of compressed data, to read it."""

@@ -17,7 +17,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path
+from os import SEEK_END
 from typing import BinaryIO, NamedTuple
 
 from urllib3 import HTTPHeaderDict, HTTPResponse
@@ -26,8 +26,6 @@ from urllib3.exceptions import HTTPError
 from dedup_filter.scan.streams import GZIP_MAGIC
 
 _BLOCK = 2**16
-_BUFFER = 2**20
-"""Bytes of the file that are read at once; most steps back are within them."""
 _LONGEST_HEAD = 2**20
 _BLANK = b"\r\n\0 "
 """Bytes between two records: blank lines, and the padding of tapes."""
@@ -71,20 +69,20 @@ class _DamagedError(Exception):
         self.end = end
 
 
-def read_warc(path: Path, most: int, start: int = 0) -> Iterator[WarcRecord]:
-    """Yield the records of a file from an offset on; a body has at most `most` bytes.
+def read_warc(file: BinaryIO, most: int, start: int = 0) -> Iterator[WarcRecord]:
+    """Yield the records of a file from an offset on, and close it; a body has at most `most` bytes.
 
     Raises:
-        OSError: the file cannot be opened or read.
+        OSError: the file cannot be read.
     """
-    with path.open("rb", _BUFFER) as file:
-        size = path.stat().st_size
+    with file:
+        size = file.seek(0, SEEK_END)
         at = _after_blank(file, start)
         while at < size:
             try:
                 record = _record(file, at, size, most)
             except _DamagedError as error:
-                end = error.end or _next_start(file, at + 1)
+                end = error.end or _next_start(file, at + 1) or size
                 record = WarcRecord(at, end, problem=str(error))
             yield record
             at = record.end
@@ -250,12 +248,12 @@ def _after_blank(file: BinaryIO, at: int) -> int:
     return file.tell()
 
 
-def _next_start(file: BinaryIO, at: int) -> int:
-    """Return the offset of what looks like the start of a record, or of the end of the file."""
+def _next_start(file: BinaryIO, at: int) -> int | None:
+    """Return the offset of what looks like the start of a record; None: there is none."""
     file.seek(at)
     window = b""
     while block := file.read(_BLOCK):
         window = window[-_LONGEST_START:] + block
         if found := _RECORD_START.search(window):
             return file.tell() - len(window) + found.start()
-    return file.tell()
+    return None

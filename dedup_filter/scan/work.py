@@ -14,7 +14,7 @@ process is killed while it empties the folder, the rest is still recognized as a
 import json
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, DedupError, StoreBusy
 from dedup_filter.scan.best_copy import Policy
-from dedup_filter.scan.inputs import PIPE, files_in
+from dedup_filter.scan.files import PIPE, local_path, version_of
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep.whole_file import require_free, require_place, whole_file
 
@@ -40,7 +40,7 @@ class Scan:
     """The inputs, outputs and options of a scan."""
 
     inputs: Sequence[str]
-    """Files, folders and patterns, in order; "-" is standard input."""
+    """Files, folders and patterns, in order (`files`); "-" is standard input."""
     output: Path
     duplicates: Path | None = None
     """The file for duplicates; None: they are not written."""
@@ -71,6 +71,11 @@ class Scan:
         """The folder of the scan's state."""
         return self.output.parent / f"{self.output.name}.scan"
 
+    @property
+    def written(self) -> list[Path]:
+        """All files and folders that are written."""
+        return [*self.outputs, self.folder, *([self.index] if self.index else [])]
+
 
 class NoPagesError(DedupError):
     """There is no page to judge, so this scan cannot be continued."""
@@ -98,6 +103,11 @@ class Work:
         """What describes the standard input of this process."""
 
     @property
+    def sizes(self) -> list[int]:
+        """Bytes of each input."""
+        return [size for _, size, *_ in self._saved["scan"]["inputs"]]
+
+    @property
     def crawl(self) -> str:
         """The name of the scan's crawl in its index."""
         name: str = self._saved["crawl"]
@@ -113,9 +123,9 @@ class Work:
         """Whether anything was judged."""
         return self.log.exists() and self.log.stat().st_size > 0
 
-    def path_of(self, name: str) -> Path:
-        """Return where an input is."""
-        return self._input if name == PIPE else Path(name)
+    def place_of(self, name: str) -> str:
+        """Return the name of the file in which an input is."""
+        return str(self._input) if name == PIPE else name
 
     def part_of(self, output: Path) -> Path:
         """Return where an output is until it is whole."""
@@ -211,7 +221,7 @@ class Work:
         """Return all that the verdicts depend on, as plain JSON."""
         job, names = self._job, self._job.names
         return {
-            "inputs": [self._pipe if name == PIPE else _described(name) for name in self._files],
+            "inputs": [self._pipe if name == PIPE else version_of(name) for name in self._files],
             "fields": [names.html, [*names.text], names.url, names.title, names.date],
             "options": {name: job.options[name] for name in sorted({*job.options} - {"workers"})},
             "index": None if job.index is None else str(job.index.absolute()),
@@ -237,45 +247,15 @@ class Work:
                 self.folder.rmdir()
 
 
-def _described(name: str) -> list[Any]:
-    found = Path(name).stat()
-    return [name, found.st_size, found.st_mtime_ns]
-
-
 def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
     """Require that outputs differ from inputs, and from each other."""
     if len({path.absolute() for path in outputs}) < len(outputs):
         raise ConfigError(f"{outputs[0]} cannot be written twice: name another file for duplicates")
     for path in outputs:
         require_place(path)
-        for name in files:
-            if name != PIPE and path.exists() and path.samefile(name):
+        for read in filter(None, map(local_path, files)):
+            if path.exists() and path.samefile(read):
                 raise ConfigError(f"{path} is one of the inputs: name another file to write to")
-
-
-def input_files(job: Scan, say: Callable[[str], None] = lambda _: None) -> list[str]:
-    """Return the files to scan; files that the scan itself writes are left out and reported.
-
-    If such a file is named itself, it stays and is refused later.
-
-    Raises:
-        ConfigError: there is no such file, or no other.
-    """
-    outputs = {path.resolve() for path in job.outputs}
-    folders = [job.folder, *([job.index] if job.index else [])]
-    own, named = outputs.union(map(Path.resolve, folders)), {str(Path(name)) for name in job.inputs}
-    files, left_out = [], []
-    for name in files_in(job.inputs):
-        path = Path(name).resolve()
-        if name in named or own.isdisjoint((path, *path.parents)):
-            files.append(name)
-        elif path in outputs:
-            left_out.append(name)
-    for name in left_out:
-        say(f"{name} is not read: this scan writes it")
-    if not files:
-        raise ConfigError(f"no file in {', '.join(job.inputs)} but what this scan writes")
-    return files
 
 
 def new_crawl() -> str:

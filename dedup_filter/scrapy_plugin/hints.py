@@ -15,7 +15,7 @@ import re
 from collections import Counter
 
 from dedup_filter.model import MissingLine
-from dedup_filter.review.explanation.ignorable import Ignorable, ignorable
+from dedup_filter.review.refusals import Ignorable, ignorable
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import host_of
 from dedup_filter.wording import counted, printable

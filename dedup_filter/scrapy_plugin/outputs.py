@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.index_calls import in_thread
@@ -78,14 +77,12 @@ async def write_crawl_report(settings: PluginSettings) -> None:
     Raises:
         DedupError, OSError: the report cannot be written; an earlier report is still there.
     """
-    from dedup_filter.review.report import Amounts, Bounds, require_free, write_report
+    from dedup_filter.review.report import Amounts, require_free, write_report
 
     assert settings.report is not None
-    config = FilterConfig.of(settings.options)
     # Another file may have been put there during the crawl.
     require_free(settings.report, may_replace_report=True)
-    bounds = Bounds(config.max_distance, config.min_similarity)
-    write = partial(write_report, settings.index, settings.report, bounds, Amounts())
+    write = partial(write_report, settings.index, settings.report, settings.options, Amounts())
     duplicates = counted((await in_thread(write)).duplicates, "duplicate")
     logger.info("Report written (%s): %s", duplicates, printable(settings.report))
 

@@ -32,7 +32,7 @@ from scrapy.utils.defer import deferred_from_coro
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.model import DROPPED, Refusal, Verdict
-from dedup_filter.review.explanation.refusals import why
+from dedup_filter.review.refusals import why
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.outputs import (
     DuplicatesFile,

@@ -21,7 +21,7 @@ from typing import NamedTuple, TextIO
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.filter import PlacedPage
-from dedup_filter.scan.inputs import read_line
+from dedup_filter.scan.inputs import read_item
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
@@ -40,8 +40,16 @@ class _Line(NamedTuple):
     error: str = ""
 
 
-def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: FieldNames) -> int:
-    """Judge and keep the page of each line; return the number of lines with an error.
+class Seen(NamedTuple):
+    """Numbers of lines."""
+
+    errors: int = 0
+    without_url: int = 0
+    """Pages without a URL: they are judged as pages of one host."""
+
+
+def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: FieldNames) -> Seen:
+    """Judge and keep the page of each line; return what was counted.
 
     Raises:
         StoreError: the index cannot be read or written. Verdicts that are out stay valid.
@@ -52,7 +60,7 @@ def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: F
     lines: deque[bytes] = deque()
     ahead: deque[_Line] = deque()
     out: list[str] = []
-    errors, is_over = 0, False
+    errors, without_url, is_over = 0, 0, False
     while ahead or not is_over:
         is_ready = bool(ahead) and (ahead[0].reading is None or ahead[0].reading.done())
         waits = not lines and parts.empty()
@@ -61,6 +69,7 @@ def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: F
         if ahead and (is_over or is_ready or waits or len(ahead) >= _PAGES_AHEAD):
             url, reading, error = ahead.popleft()
             errors += reading is None
+            without_url += reading is not None and not url
             answer = pages.see_read(reading.result()).as_json() if reading else {"error": error}
             out.append(json.dumps({"url": url, **answer}) + "\n")
         elif lines:
@@ -74,7 +83,7 @@ def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: F
             is_over = part is None
             lines.extend(part or ())
     _write(pages, taken, out)
-    return errors
+    return Seen(errors, without_url)
 
 
 def _write(pages: CrawlFilter, taken: TextIO, out: list[str]) -> None:
@@ -86,12 +95,10 @@ def _write(pages: CrawlFilter, taken: TextIO, out: list[str]) -> None:
 
 def _submitted(pages: CrawlFilter, line: bytes, names: FieldNames) -> _Line:
     is_long = len(line) > LONGEST_LINE
-    read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_line(line, names)
+    read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_item(line, names)
     if isinstance(read, str):
-        return _Line("", None, f"the line {read}")
+        return _Line("", None, f"the line {read}; each line has one page, as an object")
     url, page, _ = read
-    if not url:
-        return _Line("", None, f"no URL in {names.url or 'a field such as url'} (--url-field)")
     if isinstance(page, str):
         wanted = ", ".join(filter(None, (names.html, *names.text)))
         return _Line(url, None, f"no page in {wanted} (--html-field, --text-fields): {page}")

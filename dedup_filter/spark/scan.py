@@ -14,7 +14,6 @@ Paths are Spark's: on a file system that all executors see, or URLs (s3a://, hdf
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -25,10 +24,11 @@ from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has
 
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import REPEATS
-from dedup_filter.scan.inputs import Format, format_of, read_line, records_in
+from dedup_filter.scan.files import Format, format_of, input_files
+from dedup_filter.scan.inputs import read_item, records_in
 from dedup_filter.scan.outputs import MARK, Summary, with_field
 from dedup_filter.scan.parquet import missing_columns
-from dedup_filter.scan.work import Scan, input_files
+from dedup_filter.scan.work import Scan
 from dedup_filter.spark.data_frames import Row, fields_in, mapped, small_batches
 from dedup_filter.spark.page_verdicts import VERDICT, verdicts
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, path_to
@@ -61,7 +61,8 @@ def scan_on(spark: SparkSession, job: Scan) -> Summary:
     """
     files: list[str] = []
     for each in job.inputs:
-        files += [each] if "://" in each else input_files(replace(job, inputs=[each]))
+        is_sparks = "://" in each and format_of(each.rstrip("/")) != "warc"
+        files += [each] if is_sparks else input_files([each], job.written)
     kinds = {format_of(name.rstrip("/")) for name in files}
     if len(kinds) != 1 or None in kinds:
         raise ConfigError("on Spark all inputs are of one kind: .jsonl, .parquet or .warc files")
@@ -113,7 +114,7 @@ def _file_columns(files: list[str]) -> list[Column]:
 
 def _lines(rows: Iterator[Row], names: FieldNames) -> Iterator[Row]:
     for row in rows:
-        found = read_line(row["line"], names)
+        found = read_item(row["line"], names)
         if isinstance(found, str):
             yield {**row, "_problem": found}
         else:

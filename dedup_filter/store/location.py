@@ -33,7 +33,7 @@ _NOTED = (
 """Further options that shape verdicts, recorded with each crawl."""
 _ALIKE = (
     "max_distance min_similarity max_missing ignore content ignore_numbers shared_phrases scope "
-    "canonical same_template expire_days max_pages payloads read_pdf"
+    "canonical changes same_template expire_days max_pages payloads read_pdf"
 ).split()
 """Further options that all processes of a shared index should have alike."""
 _MISTYPED = re.compile(r"rediss?(\+cluster)?//")

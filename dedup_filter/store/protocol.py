@@ -177,7 +177,7 @@ class Recorded(Protocol):
     """An index, only read. Pending pages are left out.
 
     A directory is read as it was at the opening; of servers, changes by crawlers meanwhile may be
-    seen or not. The methods that return nothing here are inherited by an index without pages.
+    seen or not.
 
     Raises:
         StoreError: by all methods, when the index cannot be read.
@@ -190,7 +190,6 @@ class Recorded(Protocol):
     @property
     def identity(self) -> str:
         """The unique name of the index; "" for none."""
-        return ""
 
     @property
     def entries(self) -> Entries:
@@ -211,21 +210,17 @@ class Recorded(Protocol):
     def at_url(self, url: str) -> Sequence[int]:
         """Return the kept pages at a URL in any spelling, the earliest first."""
 
-    def content(self, record: PageRecord) -> KeptContent:  # noqa: ARG002
+    def content(self, record: PageRecord) -> KeptContent:
         """Return what was kept beside the record of a page."""
-        return KeptContent()
 
     def with_text(self) -> set[int]:
         """Return the numbers of the pages with a stored text; servers store none."""
-        return set()
 
-    def url_of_original(self, record: PageRecord) -> str | None:  # noqa: ARG002
+    def url_of_original(self, record: PageRecord) -> str | None:
         """Return the URL of the page that a page repeats; None: there is none, or it is gone."""
-        return None
 
-    def dropped_at_url(self, url: str) -> Sequence[int]:  # noqa: ARG002
+    def dropped_at_url(self, url: str) -> Sequence[int]:
         """Return the dropped pages at a URL in any spelling, the earliest first."""
-        return ()
 
     def repeats(self) -> Sequence[tuple[int, int, int]]:
         """Return each dropped page: its number, the number of its original, and the distance.
@@ -233,12 +228,9 @@ class Recorded(Protocol):
         The distance is of the text by which the page was found. Pages whose original is gone are
         left out.
         """
-        return ()
 
-    def frames(self, host: str) -> HostFrames | None:  # noqa: ARG002
+    def frames(self, host: str) -> HostFrames | None:
         """Return the frame of a host; None: not known."""
-        return None
 
     def hosts(self) -> Iterable[HostFrames]:
         """Return the known frames of all hosts."""
-        return ()

@@ -12,9 +12,9 @@ nothing that it could not have written itself.
 Records are restored unchanged, under their own numbers if these are free. A page that is already in
 the index (same URL, digest, first time and outcome) is skipped, so an interrupted import can be run
 again. A host's frames are restored unless the index knows the host itself. A shared index numbers
-pages anew, and keeps no dropped pages, frames, texts and forms. An original that is not among the
-lines before it counts as forgotten: page 0. (On servers a page that is seen again gets a later
-number, also as the original of pages that repeat it.)
+pages anew, keeps no frames, texts and forms, and similarities to 7 digits. An original that is not
+among the lines before it counts as forgotten: page 0. (On servers a page that is seen again gets a
+later number, also as the original of pages that repeat it.)
 
 Lines without that first line are items of a feed. They are judged as in a crawl, with the options
 of the index or of its crawlers, unless others are given.

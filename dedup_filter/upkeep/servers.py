@@ -6,7 +6,7 @@ keys of the servers.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import compress
 from time import time as now
@@ -14,24 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.sketch import KEY, KEYS
 from dedup_filter.frames.host_frames import Host
 from dedup_filter.store.protocol import Entries, KeptContent
-from dedup_filter.store.records import Crawl, PageRecord, Scheme
-from dedup_filter.store.redis.connection import Address
+from dedup_filter.store.records import PageRecord, Scheme
+from dedup_filter.store.redis.connection import Address, Connection
 from dedup_filter.store.redis.frame_exchange import FrameExchange, UpdateLists
 from dedup_filter.store.redis.replica import DROPPED, LONG, Entry, LoggedPages, entry_of
 from dedup_filter.store.redis.shared_keeper import SharedKeeper, SharedReader, take_out
 from dedup_filter.store.sqlite.frame_store import HostFrames
 from dedup_filter.text.page_url import canonical, host_of
-from dedup_filter.upkeep.results import (
-    Doubt,
-    Findings,
-    options_in,
-    pages_by_url,
-)
+from dedup_filter.upkeep.results import Doubt, Findings, options_in, pages_by_url
 from dedup_filter.wording import counted
 
 _NOBODY = "00" * 8
@@ -55,17 +49,13 @@ class ServerIndex:
 
         Cost: reads the log, and a few records.
         """
-        with self._reader() as reader:
-            pending, log, outcomes = (
-                reader.in_flight(),
-                reader.standing(),
-                reader.connection.counts("totals"),
-            )
+        with SharedReader.open(self.location) as reader:
+            pending, log = reader.in_flight(), reader.standing()
+            outcomes, seen = reader.connection.counts("totals"), log.column("seen")
             memory = reader.memory(log)
-            kept, seen = log.count(is_kept=True), log.column("seen")
             return {
                 "pages": sum(outcomes.values()),
-                "kept": kept,
+                "kept": log.count(is_kept=True),
                 "pending": len(pending),
                 "outcomes": {name: count for name, count in outcomes.items() if count},
                 "hosts": len(np.unique(log.column("host"))),
@@ -83,7 +73,7 @@ class ServerIndex:
 
     def check(self) -> Findings:
         """Verify that log, records and pending pages agree."""
-        with self._reader() as reader:
+        with SharedReader.open(self.location) as reader:
             recorded = reader.recorded()
             findings = Findings.of(lambda only: _look(reader, recorded, only))
             if not findings.faults:
@@ -95,7 +85,7 @@ class ServerIndex:
 
         Pages in the log without a record, which a server has lost, are forgotten, too.
         """
-        with self._reader() as reader:
+        with SharedReader.open(self.location) as reader:
             log = reader.standing()
             lacking = set(log)
 
@@ -109,11 +99,9 @@ class ServerIndex:
             take_out(reader, log, sorted({*pages, *lacking}))
         return counts
 
-    @contextmanager
-    def recorded(self) -> Iterator["RecordedServers"]:
+    def recorded(self) -> AbstractContextManager["RecordedServers"]:
         """Read the index. Cost: reads the log; a call for 1,000 records."""
-        with self._reader() as reader:
-            yield RecordedServers(reader)
+        return RecordedServers.open(self.location)
 
     def target(self, scheme: Scheme) -> SharedKeeper:
         """Open the index to restore records, or make it. No crawler may be running."""
@@ -122,42 +110,25 @@ class ServerIndex:
     def filter_options(self) -> dict[str, Any]:
         """Return the options of the scheme, and the options of the process that joined last."""
         try:
-            with self._reader() as reader:
+            with SharedReader.open(self.location) as reader:
                 return {**options_in(reader.scheme), **reader.options}
         except ConfigError:  # if other keys are there, opening the index reports it
             return {}
 
-    def _reader(self) -> AbstractContextManager[SharedReader]:
-        return SharedReader.open(self.location)
 
-
-class RecordedServers:
+class RecordedServers(SharedReader):
     """A shared index, only read: see `Recorded`."""
 
-    def __init__(self, reader: SharedReader) -> None:
-        self._reader = reader
-        self._log = reader.standing()
-
-    @property
-    def scheme(self) -> Scheme:
-        """The scheme of the fingerprints."""
-        return self._reader.scheme
-
-    @property
-    def identity(self) -> str:
-        """The unique name of the index."""
-        return self._reader.identity.decode()
-
-    def crawls(self) -> list[Crawl]:
-        """List the crawls in their order, without the time when each ended."""
-        return self._reader.crawls()
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._log = self.standing()
 
     @cached_property
     def entries(self) -> Entries:
         """The entries of all pages."""
         log = self._log
         pages = np.fromiter(log, np.int64)
-        is_there = ~np.isin(pages, list(self._reader.in_flight()))
+        is_there = ~np.isin(pages, list(self.in_flight()))
         kinds, values = (log.column(name)[is_there] for name in ("kind", "value"))
         are_long = kinds % DROPPED == LONG
         return Entries(
@@ -175,12 +146,7 @@ class RecordedServers:
 
     def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:
         """Yield the records of all pages by ascending number; or of some pages, in their order."""
-        numbers = list(self._log if pages is None else pages)
-        return (
-            self._resolved(each)
-            for each in self._reader.records(numbers)
-            if _is_committed(each, self._log)
-        )
+        return map(self._resolved, self._committed(self._log if pages is None else pages))
 
     def at_url(self, url: str) -> list[int]:
         """Return the kept pages at a URL in any spelling. Cost: reads the records of its host."""
@@ -217,7 +183,7 @@ class RecordedServers:
 
     def frames(self, host: str) -> HostFrames | None:
         """Return the frame of a host by its exchanged updates, at most 32; None: not known."""
-        updates = FrameExchange(UpdateLists(self._reader.connection, _NOBODY, None)).received(host)
+        updates = FrameExchange(UpdateLists(self.connection, _NOBODY, None)).received(host)
         known = Host(host)
         for each in updates:
             known.add_page(known.update_of(each.shown, is_kept=each.is_kept))
@@ -249,12 +215,15 @@ class RecordedServers:
     @cached_property
     def _revisits(self) -> dict[int | None, tuple[int, int]]:
         """Key of a URL -> number and first time of the page that was seen there again."""
-        records = (each for each in self._reader.records(list(self._log)) if each.is_kept)
         return {
             each.url_key: (each.page, each.first_seen)
-            for each in records
-            if each.outcome == "revisit" and _is_committed(each, self._log)
+            for each in self._committed(self._log)
+            if each.outcome == "revisit"
         }
+
+    def _committed(self, pages: Iterable[int]) -> Iterator[PageRecord]:
+        records = super().records(list(pages))
+        return (each for each in records if _is_committed(each, self._log))
 
 
 def _is_committed(record: PageRecord, log: LoggedPages) -> bool:
@@ -284,8 +253,7 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
     gone = in_flight - pages
     different = {page for page, each in records.items() if log.entry(page) != entry_of(each)}
     lacking = pages - in_flight - records.keys()
-    days = reader.options.get("expire_days")
-    earliest = 0 if days is None else now() - expiry_seconds(days)
+    earliest = 0 if reader.seconds is None else now() - reader.seconds
     expired = lacking.intersection(compress(log, log.column("seen") <= earliest))
     doubts = {
         Doubt(what, page, is_fault)

@@ -102,17 +102,6 @@ def test_what_cannot_be_read(arguments):
     refused("explain", *arguments)
 
 
-def test_options_that_the_index_was_not_made_with_are_refused(index, page):
-    assert "features" in refused("explain", page, "--index", str(index), "--set", "features=words")
-
-
-@pytest.mark.parametrize("command", ["explain", "compare", "tune"])
-def test_help_fits_a_screen(command):
-    out = run(command, "--help")[1].splitlines()
-    assert len(out) <= 45
-    assert max(map(len, out)) <= 80
-
-
 @pytest.mark.parametrize(
     "text", [CHINESE * 9, "a " * 200, "x" * 500, f"{'ab ' * 40}{CHINESE * 3}", ""]
 )

@@ -158,6 +158,10 @@ def test_page_without_fingerprint_gets_an_empty_line(tmp_path):
     assert code == 1
     assert out.splitlines() == ["", f"{fingerprint(FIRST['text']):#018x}"]
     assert "too_short" in err
+    binary = tmp_path / "program"
+    binary.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20)
+    code, out, err = run("bits", "fingerprint", str(binary))
+    assert (code, out, "binary" in err) == (1, "\n", True)
     stopwords = as_file(tmp_path, "stopwords.txt", "it is not that of the " * 9)
     assert run("bits", "fingerprint", stopwords)[:2] == (1, "\n")
     _, out, _ = run("bits", "fingerprint", stopwords, "--json")
@@ -227,18 +231,6 @@ def one_host(tmp_path):
 def test_a_recorded_page_is_found_by_all_of_its_texts(one_host):
     (found,) = lines("find", str(one_host), "http://a.example/2", "--json")
     assert [near["url"] for near in found["near"]] == ["http://a.example/1"]
-
-
-def test_a_dropped_page_is_paired_with_its_original(one_host):
-    assert ["http://a.example/1", "http://a.example/3"] in lines("bits", "pairs", str(one_host))
-
-
-def test_a_binary_file_has_no_fingerprint(tmp_path):
-    path = tmp_path / "program"
-    path.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20)
-    code, out, err = run("bits", "fingerprint", str(path))
-    assert (code, out) == (1, "\n")
-    assert "binary" in err
 
 
 def test_a_page_that_shares_phrases_is_found_beyond_the_distance(every_place, tmp_path, article):

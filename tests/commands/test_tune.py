@@ -1,7 +1,6 @@
 """`dedup-filter tune`: an index with its pages -> what settings would drop, for people and JSON."""
 
 import json
-import re
 
 import pytest
 from command_line import lines, refused, run
@@ -15,7 +14,7 @@ def test_all_changes_of_one_setting(index):
     before = contents(index)
     code, out, err = run("tune", str(index), *STRICT)
     assert code == 0
-    assert re.fullmatch(r"judging 25 pages by 2 settings: about \d+ s\n", err)
+    assert err == "judging 25 pages by 2 settings\n"
     assert contents(index) == before
     changed = [line for line in out.splitlines() if line.startswith("  newly kept")]
     assert len(changed) == 5

@@ -15,16 +15,16 @@ def test_page_is_fetched_with_its_content_type():
     with served() as site:
         site.add("/a", "<p>Grüße</p>".encode("latin-1"), "text/html; charset=latin-1")
         (url,) = site.urls("/a")
-        given = read_page(url)
-    assert given.url == given.name == url
-    assert given.page.html == "<p>Grüße</p>".encode("latin-1")
-    assert given.page.content_type == "text/html; charset=latin-1"
+        found_at, page = read_page(url)
+    assert found_at == url
+    assert page.html == "<p>Grüße</p>".encode("latin-1")
+    assert page.content_type == "text/html; charset=latin-1"
 
 
 def test_fetched_plain_text_is_text():
     with served() as site:
         site.add("/a.md", "Grüße".encode("latin-1"), "text/plain; charset=latin-1")
-        assert read_page(site.urls("/a.md")[0]).page.text == "Grüße"
+        assert read_page(site.urls("/a.md")[0])[1].text == "Grüße"
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/none", "http://[1/", "https://"])
@@ -61,13 +61,13 @@ def test_answer_that_is_no_page_is_refused():
 def test_file_is_html_if_name_or_tags_say_so(tmp_path, name, content, is_html):
     path = tmp_path / name
     path.write_text(content)
-    page = read_page(str(path), "https://example.com/").page
+    page = read_page(str(path), "https://example.com/")[1]
     assert page == (PageText(content.encode()) if is_html else PageText(text=content))
 
 
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"<html><p>a")))
-    assert read_page("-").page.html == b"<html><p>a"
+    assert read_page("-")[1].html == b"<html><p>a"
 
 
 def test_larger_pages_are_refused(tmp_path, monkeypatch):
@@ -83,4 +83,4 @@ def test_url_of_a_page_is_where_redirects_led():
         there.add("/b", "<p>b")
         site.pages["/a"] = (302, {"Location": "/c"}, b"")
         site.pages["/c"] = (302, {"Location": there.url + "/b"}, b"")
-        assert read_page(site.url + "/a").url == there.url + "/b"
+        assert read_page(site.url + "/a")[0] == there.url + "/b"

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.scan import inputs
-from dedup_filter.scan.inputs import files_in, records_in
+from dedup_filter.scan import inputs, json_text
+from dedup_filter.scan.files import input_files
+from dedup_filter.scan.inputs import records_in
 from dedup_filter.text.page_fields import FieldNames
 
 NAMES = FieldNames("html", ("text",), "url")
@@ -151,7 +152,7 @@ def test_damage_in_the_midst_ends_a_compressed_file(tmp_path):
 
 
 def test_a_line_that_is_too_long_is_one_bad_record(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "LONGEST_LINE", 50)
+    monkeypatch.setattr(json_text, "LONGEST_LINE", 50)
     good = b'{"url": "http://a/", "text": "short"}\n'
     for length in (49, 50, 51, 99, 100, 101, 1000):
         long = b'{"text": "' + b"x" * (length - 12) + b'"}'
@@ -171,19 +172,19 @@ def test_files_are_those_in_folders_and_of_patterns_in_order(tmp_path, monkeypat
     for name in ("b.jsonl", "a.jsonl.gz", "more/c.jl", "notes.txt", "unique.jsonl.part"):
         (folder / name).touch()
     wanted = [str(folder / name) for name in ("a.jsonl.gz", "b.jsonl", "more/c.jl")]
-    assert files_in([str(folder)]) == wanted
-    assert files_in(["crawl"]) == [path.removeprefix(f"{tmp_path}/") for path in wanted]
-    assert files_in(["crawl/**/*.j*l*"]) == sorted(
-        [*files_in(["crawl"]), "crawl/unique.jsonl.part"]
+    assert input_files([str(folder)]) == wanted
+    assert input_files(["crawl"]) == [path.removeprefix(f"{tmp_path}/") for path in wanted]
+    assert input_files(["crawl/**/*.j*l*"]) == sorted(
+        [*input_files(["crawl"]), "crawl/unique.jsonl.part"]
     )
-    assert files_in(["-", str(folder / "*.jsonl"), "crawl/notes.txt"]) == [
+    assert input_files(["-", str(folder / "*.jsonl"), "crawl/notes.txt"]) == [
         "-",
         str(folder / "b.jsonl"),
         "crawl/notes.txt",
     ]
     for missing in ("none.jsonl", "crawl/*.parquet"):
         with pytest.raises(ConfigError, match="there is no file"):
-            files_in([missing])
+            input_files([missing])
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match="no file in empty"):
-        files_in(["empty"])
+        input_files(["empty"])

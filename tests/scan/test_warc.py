@@ -111,7 +111,7 @@ RECORDS = {
 
 
 def read(path):
-    found = list(read_warc(path, LIMIT))
+    found = list(read_warc(path.open("rb"), LIMIT))
     # Together they are the whole file.
     assert [each.end for each in found[:-1]] == [each.start for each in found[1:]]
     assert not found or found[-1].end == path.stat().st_size

@@ -9,7 +9,7 @@ from made_text import prose
 
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.model import MissingLine
-from dedup_filter.review.explanation.ignorable import ignorable
+from dedup_filter.review.refusals import ignorable
 from dedup_filter.scrapy_plugin import hints as hints_module
 from dedup_filter.scrapy_plugin.hints import MANY, MOST_HINTS, MOST_OF_HOST, Hints
 from dedup_filter.text.page_fields import PageText

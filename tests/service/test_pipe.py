@@ -37,7 +37,7 @@ def test_verdicts_are_the_ones_of_the_library_in_the_same_order(tmp_path, worker
 
 
 def test_a_bad_line_is_answered_in_its_place_and_the_others_are_judged(tmp_path):
-    bad = ["nope\n", "[1]\n", '{"url": 1, "text": "a"}\n', '{"url": "http://a/", "html": 1}\n']
+    bad = ["nope\n", "[1]\n", '{"url": 1}\n', '{"url": "http://a/", "html": 1}\n']
     bad += ['{"url": "http://a/"}\n', '{"url": "http://a/", "text": "a\n', "[" * 100_000 + "\n"]
     bad += [line({"url": "http://a/", "text": "a" * 100_000_000})]
     lines = ["\n", line(page(1)), *bad, line(page(1, copy=1)).rstrip()]
@@ -50,6 +50,33 @@ def test_a_bad_line_is_answered_in_its_place_and_the_others_are_judged(tmp_path)
     ]
     assert all(each["error"] for each in answers[1:-1])
     assert answers[4]["url"] == "http://a/"
+
+
+def test_a_list_of_pages_is_an_error_that_says_what_a_line_is(tmp_path):
+    pages = [page(1), page(2)]
+    for text in (line(pages), line({"data": pages}), json.dumps(pages, indent=1)):
+        code, answers = see("memory:", [text])
+        assert code == 1
+        assert {*answers[0]} == {"url", "error"}
+    assert (
+        answers[0]["error"] == "the line is no object of JSON; each line has one page, as an object"
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--url-field", "link"]])
+def test_pages_without_a_url_are_judged_as_pages_of_one_host_as_by_a_scan(options):
+    urls = ["", 5, None, " "]
+    pages = [
+        {"url": url, "text": page(n)["text"]} for url, n in zip(urls, (1, 2, 1, 3), strict=True)
+    ]
+    text = "".join(map(line, pages))
+    code, out, err = run_process("see", "memory:", *options, text=text)
+    answers = [json.loads(each) for each in out.splitlines()]
+    assert [(each["url"], each["outcome"]) for each in answers] == [
+        ("", outcome) for outcome in ("new", "new", "exact", "new")
+    ]
+    assert (code, len(err.splitlines())) == (0, 1)
+    assert err.startswith("4 pages without a URL (--url-field): judged as pages of one host")
 
 
 def test_a_lone_surrogate_is_no_error(tmp_path):

@@ -1,37 +1,30 @@
 """An index -> one HTML file that shows what was kept, what was dropped, and why.
 
     index -> collect (figures, pages, pairs) -> close_calls (what nearly had the other verdict)
-          -> pack_texts (texts of pairs) -> render (one HTML file) -> report_file (written whole)
+          -> pack_texts (texts of pairs) -> render (one HTML file), written whole or not at all
 
 The file needs no network and sends nothing anywhere. Its scripts are in `page/`: plain scripts
-without a build step (docs/decisions/0011-the-report-is-one-file.md).
+without a build step (docs/decisions/0011-the-report-is-one-file.md). A report is recognized by its
+beginning, so that only a report of an earlier crawl is replaced.
 """
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dedup_filter.config import FilterConfig
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.review.report.close_calls import close_calls_of
-from dedup_filter.review.report.collect import Bounds, collect
+from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.pack_texts import pack_texts
-from dedup_filter.review.report.render import render
-from dedup_filter.review.report.report_file import require_free, write_whole
+from dedup_filter.review.report.render import BEGINNING, render
 from dedup_filter.store.location import folder_of
-from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep import index_at, whole_file
 from dedup_filter.upkeep.results import Watch
 from dedup_filter.urls.rules_file import IN_FOLDER, read_rules
 
-__all__ = [
-    "Amounts",
-    "Bounds",
-    "Written",
-    "bounds_of",
-    "require_free",
-    "write_report",
-]
+__all__ = ["Amounts", "Written", "require_free", "write_report"]
 
 
 @dataclass(frozen=True)
@@ -60,39 +53,38 @@ class Written:
     texts: int
     """Pairs whose texts can be read side by side."""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return dict(vars(self))
-
 
 def write_report(
     index: str | Path,
     path: str | Path,
-    bounds: Bounds,
+    options: Mapping[str, Any],
     amounts: Amounts,
     watch: Watch = lambda records, _: nullcontext(records),
 ) -> Written:
     """Write the report on an index, which a crawl may be writing to.
 
-    A file at `path` is replaced at once and as a whole; call `require_free` first. Cost: 10 us a
-    page, 1 ms a text.
+    Pairs are compared with the options of the last crawl, unless `options` replace them. A file at
+    `path` is replaced at once and as a whole; call `require_free` first. Cost: 10 us a page, 1 ms a
+    text.
 
     Raises:
-        ConfigError: there is no index there, or the file of URL rules in its folder has none.
+        ConfigError: there is no index there, the file of URL rules in its folder has none, or an
+            option is wrong.
         StoreError: the index cannot be read.
         OSError: the report cannot be written; a file at `path` is still there.
     """
     where, folder = index_at(str(index)), folder_of(index)
-    with where.recorded() as recorded:
+    with RecordedPages.open(where, options) as pages:
+        recorded = pages.recorded
         with watch(recorded.records(), recorded.count()) as records:
-            found = collect(recorded, records, bounds, amounts.duplicates)
-        with RecordedPages.open(where, bounds._asdict()) as pages:
-            calls = close_calls_of(pages, found)
+            found = collect(recorded, records, pages.config, amounts.duplicates)
+        calls = close_calls_of(pages, found)
         texts = pack_texts(recorded, found, calls, amounts.texts)
     rules = None if folder is None else folder / IN_FOLDER
     proven = read_rules(rules) if rules is not None and rules.exists() else ()
     html = render(str(where), found, calls, texts, proven)
-    write_whole(Path(path), html)
+    with whole_file.whole_file(Path(path)) as file:
+        file.write(html)
     return Written(
         report=str(path),
         bytes=len(html),
@@ -104,13 +96,19 @@ def write_report(
     )
 
 
-def bounds_of(index: str | Path, **given: Any) -> Bounds:
-    """Return the settings that a report compares pairs with.
-
-    `max_distance` and `min_similarity` default to the settings of the last crawl.
+def require_free(path: str | Path, *, may_replace_report: bool = False) -> None:
+    """Require that nothing is at a path; with `may_replace_report`, an earlier report may be.
 
     Raises:
-        ConfigError: there is no index, or a value is out of range.
+        ConfigError: something else is there, or its folder does not exist.
     """
-    config = FilterConfig.of(index_at(str(index)).filter_options() | given)
-    return Bounds(config.max_distance, config.min_similarity)
+    if may_replace_report:
+        whole_file.require_free(path, _is_report, "is no report of this program")
+    else:
+        whole_file.require_free(path)
+
+
+def _is_report(path: Path) -> bool:
+    beginning = BEGINNING.encode("ascii")
+    with path.open("rb") as file:
+        return file.read(len(beginning)) == beginning

@@ -14,7 +14,7 @@ examined; the result says how many there are.
 Cost: 20 us for each examined pair; 10 ms for each listed pair of kept pages.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from itertools import compress, islice
@@ -22,14 +22,14 @@ from itertools import compress, islice
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.comparison.look_ups import judge
+from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.near_pairs import pair_blocks
-from dedup_filter.model import Match
-from dedup_filter.review.explanation.refusals import why
+from dedup_filter.review.compare import judged_beside
 from dedup_filter.review.recorded_pages import RecordedPages
-from dedup_filter.review.report.collect import Bounds, Pair, ReportData
+from dedup_filter.review.refusals import why
+from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.store.records import PageRecord
 from dedup_filter.wording import counted
 
@@ -76,17 +76,16 @@ class CloseCalls:
 
 def close_calls_of(pages: RecordedPages, found: ReportData) -> CloseCalls:
     """Find the close calls, and add the records of kept pages to `found`."""
-    calls = CloseCalls(dropped=_nearly_kept(found.pairs, found))
+    config = pages.config
+    calls = CloseCalls(dropped=_nearly_kept(found))
     records: dict[int, PageRecord] = {}
     listed: list[tuple[float, PageRecord, PageRecord]] = []
-    for candidates in _near_pages(
-        pages, min(found.bounds.max_distance + BITS_BEYOND, MAX_DISTANCE)
-    ):
+    least = (config.min_similarity or 0) - SHARE_BEYOND
+    for candidates in _near_pages(pages, min(config.max_distance + BITS_BEYOND, MAX_DISTANCE)):
         calls.candidates += len(candidates)
-        room = max(_MOST_EXAMINED - calls.examined, 0)
-        calls.examined += len(candidates[:room])
-        some = _shares(pages, np.sort(candidates[:room]).tolist(), records)
-        least = (found.bounds.min_similarity or 0) - SHARE_BEYOND
+        examined = candidates[: max(_MOST_EXAMINED - calls.examined, 0)]
+        calls.examined += len(examined)
+        some = _shares(pages, np.sort(examined).tolist(), records)
         near = (each for each in some if each[0] >= least)
         listed = nlargest(_MOST_LISTED, [*listed, *near], key=lambda each: each[0])
     for share, later, earlier in listed:
@@ -101,7 +100,7 @@ def _near_pages(pages: RecordedPages, distance: int) -> Iterator[npt.NDArray[np.
 
     The first of the pages with one fingerprint represents all, and each is paired with the next.
     """
-    entries = pages.entries
+    entries = pages.recorded.entries
     places = (entries.are_kept & entries.have_fingerprints).nonzero()[0]
     places = places[np.argsort(entries.fingerprints[places], kind="stable")]
     fingerprints, numbers = entries.fingerprints[places], entries.pages[places]
@@ -122,7 +121,7 @@ def _shares(
     some = iter(pairs)
     while numbers := [*islice(some, _TOGETHER)]:
         unread = {page for pair in numbers for page in pair} - records.keys()
-        records.update((each.page, each) for each in pages.records(sorted(unread)))
+        records.update((each.page, each) for each in pages.recorded.records(sorted(unread)))
         found = (records.keys() >= {*pair} for pair in numbers)
         together = [(records[a], records[b]) for a, b in compress(numbers, found)]
         earlier, later = ([pair[place].sketch for pair in together] for place in (0, 1))
@@ -137,70 +136,47 @@ def _nearly_dropped(
 ) -> CloseCall:
     assert later.fingerprint is not None
     assert earlier.fingerprint is not None
-    distance, most = (later.fingerprint ^ earlier.fingerprint).bit_count(), pages.max_distance
+    distance = (later.fingerprint ^ earlier.fingerprint).bit_count()
     pair = Pair(later.page, earlier.page, distance, share, "kept")
-    if distance > most:
-        return CloseCall(pair, "distance", f"{counted(distance, 'bit')}, at most {most} are near")
+    if distance > pages.config.max_distance:
+        return CloseCall(pair, "distance", _bits(distance, pages.config))
     profile = pages.profile_at(later)
     if profile is None:
         return CloseCall(pair, "not known", "the blocks of the page were not kept")
-    alone = _Alone(earlier, most)
-    verdict = judge(later.place, profile, alone, pages.config, lambda _: True).verdict
-    refused = verdict.named(lambda _: earlier.url).refused
+    beside = judged_beside(earlier, later.place, profile, pages.config, is_new_crawl=False)
+    refused = beside.refused
     if refused is None:
         more = "it would be dropped now: more is known of the frame of its host"
         return CloseCall(pair, "now the same", more)
     return CloseCall(pair, refused.rule, why(refused))
 
 
-def _nearly_kept(pairs: Iterable[Pair], found: ReportData) -> list[CloseCall]:
+def _nearly_kept(found: ReportData) -> list[CloseCall]:
     """Return the near-duplicates that are just inside the settings, the closest first."""
     calls: list[tuple[float, CloseCall]] = []
-    for pair in pairs:
+    for pair in found.pairs:
         if pair.kind == "near":
             by_bits = found.records[pair.page].reason is None
-            room, rule, sentence = min(_rooms(pair, found.bounds, by_bits=by_bits), default=_FAR)
+            room, rule, sentence = min(_rooms(pair, found.config, by_bits=by_bits), default=_FAR)
             if room < 1:
                 calls.append((room, CloseCall(pair, rule, sentence)))
     calls.sort(key=lambda each: each[0])
     return [call for _, call in calls[:_MOST_LISTED]]
 
 
-def _rooms(pair: Pair, bounds: Bounds, *, by_bits: bool) -> Iterator[tuple[float, str, str]]:
+def _rooms(pair: Pair, config: FilterConfig, *, by_bits: bool) -> Iterator[tuple[float, str, str]]:
     """Yield, for each setting, how far inside it a duplicate is (0 to 1, or more), and a sentence.
 
     `by_bits`: the original was found by its fingerprint.
     """
-    most, least = bounds
+    least = config.min_similarity
     if by_bits and pair.distance is not None:
-        bits = f"{counted(pair.distance, 'bit')}, at most {most} are near"
-        yield (most - pair.distance) / BITS_BEYOND, "distance", bits
+        room = (config.max_distance - pair.distance) / BITS_BEYOND
+        yield room, "distance", _bits(pair.distance, config)
     if least is not None and pair.similarity is not None:
         share = f"{pair.similarity:.1%} of its phrases are in the original, {least:.1%} are enough"
         yield (pair.similarity - least) / SHARE_BEYOND, "similarity", share.replace("%", " %")
 
 
-@dataclass(frozen=True)
-class _Alone:
-    """The look-ups of an index that has one page only."""
-
-    record: PageRecord
-    max_distance: int
-
-    def equal(self, digest: bytes) -> list[int]:  # noqa: ARG002 - the caller compares digests
-        return [self.record.page]
-
-    def near(self, fingerprint: int, most: int | None = None) -> list[Match]:  # noqa: ARG002
-        stored = self.record.fingerprint
-        if stored is None or (distance := (stored ^ fingerprint).bit_count()) > self.max_distance:
-            return []
-        return [Match(self.record.page, stored, distance)]
-
-    def at_url(self, key: int) -> list[int]:
-        return [self.record.page] if key == self.record.url_key else []
-
-    def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:  # noqa: ARG002
-        return {self.record.page: 1}
-
-    def stored(self, pages: Sequence[int]) -> list[PageRecord]:
-        return [self.record for page in pages if page == self.record.page]
+def _bits(distance: int, config: FilterConfig) -> str:
+    return f"{counted(distance, 'bit')}, at most {config.max_distance} are near"

@@ -10,21 +10,15 @@ from dataclasses import dataclass, field
 from time import time as now
 from typing import Any, Literal, NamedTuple
 
+from dedup_filter.config import FilterConfig
 from dedup_filter.store.protocol import Recorded
-from dedup_filter.store.records import Crawl, PageRecord
+from dedup_filter.store.records import PageRecord
 
 Kind = Literal["near", "exact", "kept"]
 """The outcome of a duplicate; "kept": both pages were kept."""
 
 _MOST_CHARACTERS = 48 << 20
 """Characters of the URLs of all listed duplicates."""
-
-
-class Bounds(NamedTuple):
-    """The settings that separate duplicates from kept pages."""
-
-    max_distance: int
-    min_similarity: float | None
 
 
 class Pair(NamedTuple):
@@ -45,25 +39,27 @@ class ReportData:
 
     identity: str
     """Unique name of the index."""
-    made: int
-    """When the data was collected, Unix seconds."""
-    bounds: Bounds
+    config: FilterConfig
+    """Its `max_distance` and `min_similarity` separate duplicates from kept pages."""
     figures: Mapping[str, Any]
     """Numbers of `pages`, `kept` pages and `hosts`, and `outcomes`: outcome -> number of pages."""
-    reasons: Mapping[str, int]
+    reasons: Mapping[str, int] = field(default_factory=dict)
     """Unjudged pages by reason."""
-    crawls: Sequence[Mapping[str, Any]]
+    crawls: Sequence[Mapping[str, Any]] = ()
     """Of each crawl its number, its name, when it began and ended, and how many pages it kept,
-    dropped and saw again."""
-    shingle_size: int
+    dropped and saw again. A kept page is counted for the crawl that saw it first, and as seen again
+    for a later crawl that saw it last."""
+    clusters: int = 0
+    """Kept pages that have duplicates, listed or not."""
+    shingle_size: int = 3
     ads: str = "window"
     """The option `ads`: how shingles are taken for advertisements."""
     records: dict[int, PageRecord] = field(default_factory=dict)
     """Records of all pages in pairs, without sketches."""
     pairs: list[Pair] = field(default_factory=list)
     """The latest duplicates with their originals."""
-    clusters: int = 0
-    """Kept pages that have duplicates, listed or not."""
+    made: int = field(default_factory=lambda: int(now()))
+    """When the data was collected, Unix seconds."""
 
     @property
     def duplicates(self) -> int:
@@ -76,32 +72,42 @@ class ReportData:
 
 
 def collect(
-    recorded: Recorded, records: Iterable[PageRecord], bounds: Bounds, most_duplicates: int
+    recorded: Recorded, records: Iterable[PageRecord], config: FilterConfig, most_duplicates: int
 ) -> ReportData:
     """Collect the data of a report from an index and all its records."""
-    reasons, originals, counts = Counter[Any](), set(), _Counts()
-    parts = recorded.scheme.parts
+    outcomes, reasons, of_crawls = Counter[str](), Counter[str](), Counter[tuple[int, str]]()
+    hosts, originals = set[str](), set[int | None]()
+    last = deque[PageRecord](maxlen=most_duplicates)
+    for record in records:
+        outcomes[record.outcome] += 1
+        hosts.add(record.host)
+        if record.outcome == "unjudged":
+            reasons[record.reason or ""] += 1
+        if record.is_kept:
+            of_crawls[record.first_crawl, "kept"] += 1
+            of_crawls[record.crawl, "revisits"] += record.crawl != record.first_crawl
+        else:
+            of_crawls[record.crawl, record.outcome] += 1
+            originals.add(record.original)
+            last.append(record)
+    kept, parts = (
+        sum(of_crawls[each] for each in of_crawls if each[1] == "kept"),
+        recorded.scheme.parts,
+    )
+    parts, names = recorded.scheme.parts, ("kept", "near", "exact", "revisits")
     found = ReportData(
-        identity=recorded.identity,
-        made=int(now()),
-        bounds=bounds,
-        figures={},
-        reasons=reasons,
-        crawls=(),
+        recorded.identity,
+        config,
+        {"pages": outcomes.total(), "kept": kept, "hosts": len(hosts), "outcomes": outcomes},
+        reasons,
+        [
+            {**crawl._asdict(), **{name: of_crawls[crawl.number, name] for name in names}}
+            for crawl in recorded.crawls()
+        ],
+        clusters=len(originals),
         shingle_size=int(parts.get("shingle_size", 3)),
         ads=parts.get("ads", "window"),
     )
-    last = deque[PageRecord](maxlen=most_duplicates)
-    for record in records:
-        counts.add(record)
-        if record.is_kept:
-            reasons[record.reason] += record.outcome == "unjudged"
-        else:
-            last.append(record)
-            originals.add(record.original)
-    found.reasons = dict(+reasons)
-    found.clusters = len(originals)
-    found.figures, found.crawls = counts.figures(), [*map(counts.of_crawl, recorded.crawls())]
     characters = sum(len(record.url) for record in last)
     while characters > _MOST_CHARACTERS:
         characters -= len(last.popleft().url)
@@ -114,38 +120,3 @@ def collect(
         kind: Kind = "exact" if record.outcome == "exact" else "near"
         found.pairs.append(Pair(record.page, known, record.distance, record.similarity, kind))
     return found
-
-
-class _Counts:
-    """Counts of pages, in all and by crawl.
-
-    A kept page is counted for the crawl that saw it first; if a later crawl saw it, also as seen
-    again by the latest one.
-    """
-
-    def __init__(self) -> None:
-        self._outcomes, self._of_crawls = Counter[str](), Counter[tuple[int, str]]()
-        self._hosts = set[str]()
-        self._kept = 0
-
-    def add(self, record: PageRecord) -> None:
-        """Count a page."""
-        self._outcomes[record.outcome] += 1
-        self._hosts.add(record.host)
-        self._kept += record.is_kept
-        if record.is_kept:
-            self._of_crawls[record.first_crawl, "kept"] += 1
-            self._of_crawls[record.crawl, "revisits"] += record.crawl != record.first_crawl
-        else:
-            self._of_crawls[record.crawl, record.outcome] += 1
-
-    def figures(self) -> dict[str, Any]:
-        """Return the counts of all pages."""
-        numbers = {"pages": self._outcomes.total(), "kept": self._kept, "hosts": len(self._hosts)}
-        return {**numbers, "outcomes": self._outcomes}
-
-    def of_crawl(self, crawl: Crawl) -> dict[str, Any]:
-        """Return a crawl with its counts."""
-        names = ("kept", "near", "exact", "revisits")
-        counts = {name: self._of_crawls[crawl.number, name] for name in names}
-        return {**crawl._asdict(), **counts}

@@ -18,7 +18,7 @@ from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, compress
 
 from dedup_filter.features.analysis import analyse
 from dedup_filter.review.report.close_calls import CloseCalls
@@ -65,17 +65,12 @@ def pack_texts(recorded: Recorded, found: ReportData, calls: CloseCalls, most: i
     """
     pairs = [*found.pairs, *calls.pairs]
     kept = recorded.with_text()
-    texts = PackedTexts([NOT_KEPT] * len(pairs), are_kept=bool(kept))
-    readable = [
-        place
-        for place, (page, original, *_) in enumerate(pairs)
-        if page in kept or original in kept
-    ]
-    for place in readable:
-        texts.of_pairs[place] = LEFT_OUT
+    are_readable = [page in kept or original in kept for page, original, *_ in pairs]
+    of_pairs = [LEFT_OUT if is_readable else NOT_KEPT for is_readable in are_readable]
+    texts = PackedTexts(of_pairs, are_kept=bool(kept))
+    readable = [*compress(range(len(pairs)), are_readable)]
     size = 0
-    chosen = islice(_in_order(pairs, readable, calls), most)
-    for places in _bundled(chosen, pairs):
+    for places in _bundled(_in_order(pairs, readable, calls)[:most], pairs):
         pages = {page for place in places for page in pairs[place][:2] if page in kept}
         contents = {page: _shown(recorded, found, page) for page in sorted(filter(None, pages))}
         packed = zlib.compress(json.dumps(contents, separators=(",", ":")).encode("ascii"), 9)
@@ -113,11 +108,8 @@ def _shown(recorded: Recorded, found: ReportData, page: int) -> list[object]:
     whole = _main_text(recorded.content(found.records[page]))
     text = whole[:_MOST_CHARACTERS]
     places = advertisements(text, found.records[page], found.shingle_size, found.ads)
-    if any(character > "\uffff" for character in text):
-        units = [0]
-        for character in text:
-            units.append(units[-1] + (2 if character > "\uffff" else 1))
-        places = [units[place] for place in places]
+    units = [0, *accumulate(1 + (character > "\uffff") for character in text)]
+    places = [units[place] for place in places]
     return [text, places, len(whole)]
 
 
@@ -136,7 +128,7 @@ def advertisements(
     text: str, record: PageRecord, shingle_size: int = 3, ads: str = "window"
 ) -> list[int]:
     """Return begin and end, in turn, of each part of a text whose words are in no sentence."""
-    starts, ends, normal = _aligned(text)
+    spans, normal = _aligned(text)
     analysis = analyse(
         [normal],
         declared_language=record.language,
@@ -147,14 +139,11 @@ def advertisements(
     at, goes_on = 0, False
     for word, in_sentence in zip(analysis.tokens, analysis.in_sentence.tolist(), strict=True):
         begin = normal.find(word, at, at + _WITHIN + len(word))
-        if begin < 0:
+        at = max(at, begin + 1)
+        if begin < 0 or in_sentence:
             goes_on = False
             continue
-        at = begin + 1
-        if in_sentence:
-            goes_on = False
-            continue
-        first, last = starts[begin], ends[begin + len(word) - 1]
+        first, last = spans[begin][0], spans[begin + len(word) - 1][1]
         if goes_on or (places and first < places[-1]):
             places[-1] = max(places[-1], last)
         else:
@@ -163,14 +152,11 @@ def advertisements(
     return places
 
 
-def _aligned(text: str) -> tuple[list[int], list[int], str]:
-    """Return begin, end and normal form: where each character of the normal form comes from."""
-    starts: list[int] = []
-    ends: list[int] = []
-    parts: list[str] = []
-    for piece in _PIECE.finditer(text):
-        normal = " " if piece[0].isspace() else normalize(piece[0])
-        parts.append(normal)
-        starts += [piece.start()] * len(normal)
-        ends += [piece.end()] * len(normal)
-    return starts, ends, "".join(parts)
+def _aligned(text: str) -> tuple[list[tuple[int, int]], str]:
+    """Return the normal form of a text, and the begin and end that each of its characters has."""
+    pieces = [
+        (piece.span(), " " if piece[0].isspace() else normalize(piece[0]))
+        for piece in _PIECE.finditer(text)
+    ]
+    spans = [span for span, normal in pieces for _ in normal]
+    return spans, "".join(normal for _, normal in pieces)

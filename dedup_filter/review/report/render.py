@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from dedup_filter.review.report.close_calls import BITS_BEYOND, SHARE_BEYOND, CloseCall, CloseCalls
 from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.review.report.pack_texts import PackedTexts
-from dedup_filter.review.report.report_file import BEGINNING
 from dedup_filter.store.records import PageRecord
 from dedup_filter.urls.mining import Proven
 from dedup_filter.wording import as_time, counted, printable
@@ -29,6 +28,11 @@ from dedup_filter.wording import as_time, counted, printable
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+BEGINNING = (
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    '<meta name="generator" content="dedup-filter report">\n'
+)
+"""Of every report; the template goes on."""
 _SCRIPTS = "dom differences labels list pair_view pair_lists main".split()
 _FORMAT = 2
 _KINDS = ("near", "exact", "kept")
@@ -53,7 +57,10 @@ def render(
     data = {
         "format": _FORMAT,
         "identity": found.identity,
-        "bounds": found.bounds._asdict(),
+        "bounds": {
+            "max_distance": found.config.max_distance,
+            "min_similarity": found.config.min_similarity,
+        },
         "kinds": _KINDS,
         **_columns(found.records, pairs, texts),
         "listed": len(found.pairs),
@@ -71,17 +78,14 @@ def render(
             program=program,
             data=json_in_script(data),
             bundles=json_in_script(texts.bundles),
-            index=printable(index, _LONGEST_NAME),
-            made=as_time(found.made),
+            index=index,
             found=found,
-            crawls=[_crawl(each) for each in found.crawls],
-            crawls_counted=f"in {counted(len(found.crawls), 'crawl')}",
-            rules=[_rule(each) for each in rules[:_MOST_RULES]],
-            rules_counted=counted(len(rules), "rule"),
-            outcomes=found.figures["outcomes"],
+            rules=rules,
+            most_rules=_MOST_RULES,
             bits_beyond=BITS_BEYOND,
             share_beyond=SHARE_BEYOND,
-            not_shown=_not_shown(found, calls, texts),
+            calls=calls,
+            texts=texts,
         )
     )
     return (BEGINNING + html).encode("utf-8", "backslashreplace")
@@ -114,7 +118,9 @@ def _columns(
         "host": [number_of[each.host] for each in rows],
         "words": [each.words for each in rows],
         "language": [each.language for each in rows],
-        "fingerprint": [_hexadecimal(each.fingerprint) for each in rows],
+        "fingerprint": [
+            None if each.fingerprint is None else f"{each.fingerprint:016x}" for each in rows
+        ],
         "first_seen": [each.first_seen for each in rows],
         "crawl": [each.first_crawl for each in rows],
     }
@@ -129,70 +135,17 @@ def _columns(
     return {"hosts": hosts, "pages": pages, "pairs": columns}
 
 
-def _hexadecimal(fingerprint: int | None) -> str | None:
-    return None if fingerprint is None else f"{fingerprint:016x}"
-
-
 def _thousandths(share: float | None) -> int | None:
     """Round to thousandths; only equality gives 1000."""
     return None if share is None else min(round(1000 * share), 1000 if share >= 1 else 999)
 
 
 def _crawl_name(crawl: Mapping[str, Any]) -> str:
-    name = crawl["name"]
-    return printable(name, _LONGEST_NAME) if name else f"crawl {crawl['number']}"
+    return _short(crawl["name"] or f"crawl {crawl['number']}")
 
 
-def _crawl(crawl: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of the table of crawls."""
-    return {
-        "name": _crawl_name(crawl),
-        "started": as_time(crawl["started"]),
-        "ended": as_time(crawl["ended"]) if crawl["ended"] else "not recorded",
-        "kept": crawl["kept"],
-        "near": crawl["near"],
-        "exact": crawl["exact"],
-        "revisits": crawl["revisits"],
-    }
-
-
-def _rule(proven: Proven) -> dict[str, Any]:
-    """Return a row of the table of URL rules."""
-    rule, evidence = proven
-    return {
-        "meaning": printable(rule.meaning, _LONGEST_NAME),
-        "support": evidence.support,
-        "example": [
-            printable(url, _LONGEST_NAME) for pair in evidence.examples[:1] for url in pair
-        ],
-    }
-
-
-def _not_shown(found: ReportData, calls: CloseCalls, texts: PackedTexts) -> list[str]:
-    """Describe in sentences what the report does not show."""
-    notes = []
-    listed, pairs = len(found.pairs), len(texts.of_pairs)
-    if listed < found.duplicates:
-        notes.append(
-            f"Of {counted(found.duplicates, 'duplicate')} the latest {listed:,} are listed, with "
-            "their clusters (--duplicates); figures count all."
-        )
-    if not texts.are_kept and pairs:
-        notes.append(
-            "No texts were kept, so none can be shown. Crawl with DEDUP_KEEP_TEXT=True to see "
-            "pairs side by side."
-        )
-    elif texts.pairs < pairs:
-        notes.append(
-            f"Texts are shown of {texts.pairs:,} of {counted(pairs, 'pair')}: first of close "
-            "calls, then of the largest clusters (--texts)."
-        )
-    if calls.examined < calls.candidates:
-        notes.append(
-            f"Of {counted(calls.candidates, 'pair')} of kept pages with near fingerprints, "
-            f"{calls.examined:,} were examined for close calls."
-        )
-    return notes
+def _short(text: str) -> str:
+    return printable(text, _LONGEST_NAME)
 
 
 def _policy(script: str, style: str) -> str:
@@ -223,10 +176,13 @@ def _program() -> str:
 def _environment() -> "Environment":
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=FunctionLoader(_page_file),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    filters = {"counted": counted, "crawl_name": _crawl_name, "short": _short, "time": as_time}
+    environment.filters.update(filters, number="{:,}".format)
+    return environment

@@ -245,15 +245,16 @@ class Connection:
         return self.call(lambda client: client.execute_command(command, key, *arguments))
 
     def ask_all(self, commands: Iterable[tuple[object, ...]]) -> list[Any]:
-        """Return the answers to several commands, in one call for each node."""
+        """Return the answers to several commands, in one call for each node; none for none."""
+        given = list(commands)
 
         def ask(client: Any) -> list[Any]:
             with client.pipeline(transaction=False) as pipe:
-                for command in commands:
+                for command in given:
                     pipe.execute_command(*command)
                 return list(pipe.execute())
 
-        return self.call(ask)
+        return self.call(ask) if given else []
 
     def counts(self, name: str) -> dict[str, int]:
         """Return all fields of a hash of integers in the slot of the log."""

@@ -18,8 +18,9 @@ Cost: one call to read and one to send for each page; none once a host's list is
 """
 
 import struct
-from collections import Counter, OrderedDict
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -38,7 +39,8 @@ _HEAD = struct.Struct("<8sQ")
 _MOST_BLOCKS = 1_000
 """Most blocks in an update that is sent, half of them from each end of its page: 8 kB."""
 _MOST_LISTED = 500_000
-"""Most blocks of the lists of all hosts that are held in memory: 50 MB."""
+"""Most blocks of the lists of all hosts that are held in memory: 50 MB. Beyond it, all lists are
+read anew when they are needed."""
 _MENTIONS = 2
 """Number of times a block is sent; no rule depends on further mentions."""
 
@@ -78,10 +80,15 @@ class _Host:
     listed: Counter[int] = field(default_factory=Counter)
     """Block -> number of entries read that mention the block."""
 
-    def read_anew(self) -> None:
-        """Read the list from its beginning again; entries counted before are not counted again."""
-        self.place, self.is_full = 0, False
-        self.listed.clear()
+    def follow(self, count: int, sent: FrameUpdate) -> None:
+        """Record the length of the list after an update was appended."""
+        self.is_full = count >= MOST_UPDATES
+        if count <= self.place:  # a new list: the old one expired or was lost
+            self.place = 0
+            self.listed.clear()
+        elif count == self.place + 1 and not self.is_full:
+            self.place = count
+            self.listed.update(sent.shown)
 
     def unlisted(self, update: FrameUpdate) -> list[int]:
         """Return the blocks of an update that the list does not mention often enough.
@@ -100,9 +107,8 @@ class FrameExchange:
     def __init__(self, lists: UpdateLists) -> None:
         self._lists = lists
         self._hosts: dict[str, _Host] = {}
-        self._listed: OrderedDict[str, int] = OrderedDict()
-        """Host -> number of blocks of its list in memory; the most recently used host is last."""
         self._listed_blocks = 0
+        """Number of blocks in memory of the lists of all hosts."""
         self._number = 0
 
     @property
@@ -122,14 +128,12 @@ class FrameExchange:
         entries = self._lists.read(host, known.place)
         if not entries:
             return []
-        # Stored only now: a host without entries needs no memory.
-        self._hosts[host] = known
-        known.place += len(entries)
-        updates = [update for entry in entries if (update := self._opened(known, entry))]
-        if known.place >= MOST_UPDATES:
-            known.is_full = True
-            known.listed.clear()
-        self._bound_listed(host, known)
+        with self._bounded(host, known):  # a host without entries needs no memory
+            known.place += len(entries)
+            updates = [update for entry in entries if (update := _opened(known, entry))]
+            if known.place >= MOST_UPDATES:
+                known.is_full = True
+                known.listed.clear()
         return updates
 
     def send(self, host: str, update: FrameUpdate) -> None:
@@ -141,55 +145,44 @@ class FrameExchange:
         if len(shown) > _MOST_BLOCKS:  # the frame of a page stands at its beginning and its end
             shown = shown[: _MOST_BLOCKS // 2] + shown[-_MOST_BLOCKS // 2 :]
         self._number += 1
-        self._hosts[host] = known
         # Set before sending: the entry may be added although its answer is lost.
         known.counted[self._lists.process] = self._number
         sent = FrameUpdate(update.is_kept, shown)
         packed = _HEAD.pack(self._lists.process, self._number) + sent.to_bytes()
-        with suppress(StoreError):  # the page stays committed
-            self._follow(known, self._lists.add(host, packed), sent)
-        self._bound_listed(host, known)
+        with self._bounded(host, known), suppress(StoreError):  # the page stays committed
+            known.follow(self._lists.add(host, packed), sent)
 
     def forget(self, host: str) -> None:
         """Forget a host; the next `received` reads its list from the beginning."""
-        self._hosts.pop(host, None)
-        self._listed_blocks -= self._listed.pop(host, 0)
+        known = self._hosts.pop(host, None)
+        self._listed_blocks -= 0 if known is None else len(known.listed)
 
     def read_anew(self) -> None:
-        """Read all lists from their beginnings again, because the servers have lost entries."""
+        """Read all lists from their beginnings again; no entry is counted twice."""
         for known in self._hosts.values():
-            known.read_anew()
-        self._listed.clear()
+            known.place, known.is_full = 0, False
+            known.listed.clear()
         self._listed_blocks = 0
 
-    def _bound_listed(self, host: str, known: _Host) -> None:
-        """Mark a host's list as used; drop the least recently used lists beyond the bound."""
-        self._listed_blocks += len(known.listed) - self._listed.pop(host, 0)
-        if known.listed:
-            self._listed[host] = len(known.listed)
-        while self._listed_blocks > _MOST_LISTED and len(self._listed) > 1:
-            oldest, blocks = self._listed.popitem(last=False)
-            self._listed_blocks -= blocks
-            self._hosts[oldest].read_anew()
+    @contextmanager
+    def _bounded(self, host: str, known: _Host) -> Iterator[None]:
+        """Store a host whose list changes in the block, and bound the memory of all lists."""
+        self._hosts[host] = known
+        before = len(known.listed)
+        yield
+        self._listed_blocks += len(known.listed) - before
+        if self._listed_blocks > _MOST_LISTED:
+            self.read_anew()
 
-    def _opened(self, known: _Host, entry: bytes) -> FrameUpdate | None:
-        try:
-            process, number = _HEAD.unpack_from(entry)
-            update = FrameUpdate.from_bytes(entry[_HEAD.size :])
-        except (struct.error, ValueError):
-            return None
-        known.listed.update(known.unlisted(update))
-        if number <= known.counted.get(process, 0):
-            return None
-        known.counted[process] = number
-        return update
 
-    def _follow(self, known: _Host, count: int, sent: FrameUpdate) -> None:
-        """Record the length of a list after an update was appended."""
-        known.is_full = count >= MOST_UPDATES
-        if count <= known.place:  # a new list: the old one expired or was lost
-            known.place = 0
-            known.listed.clear()
-        elif count == known.place + 1 and not known.is_full:
-            known.place = count
-            known.listed.update(sent.shown)
+def _opened(known: _Host, entry: bytes) -> FrameUpdate | None:
+    try:
+        process, number = _HEAD.unpack_from(entry)
+        update = FrameUpdate.from_bytes(entry[_HEAD.size :])
+    except (struct.error, ValueError):
+        return None
+    known.listed.update(known.unlisted(update))
+    if number <= known.counted.get(process, 0):
+        return None
+    known.counted[process] = number
+    return update

@@ -17,7 +17,7 @@ Never change the format of records without another format number (docs/formats.m
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, get_args
 
 from dedup_filter.errors import StoreCorrupt
@@ -156,31 +156,31 @@ class SharedRecords:
         """Delete the records of deleted pages, and their numbers at their URLs."""
         for at in range(0, len(pages), _AT_ONCE):
             some = pages[at : at + _AT_ONCE]
-            at_urls = [
-                self._at_url("SREM", each) for each in self.records(some if self.by_url else [])
-            ]
+            at_urls = self._at_urls("SREM", self.records(some if self.by_url else []))
             names = map(self.connection.page_key, some)
             self.connection.ask_all([*at_urls, *(("UNLINK", name) for name in names)])
 
-    def at_url(self, key: int) -> list[int]:
+    def pages_at(self, key: int) -> list[int]:
         """Return the kept pages at a URL, by its key, ascending; others may be among them."""
         found = self.connection.ask("SMEMBERS", self.connection.url_key(key))
         return sorted(map(int, found))
 
-    def add_at_url(self, record: PageRecord) -> None:
-        """Add the number of a kept page to its URL, if pages can be found there."""
-        if self.by_url and record.is_kept:
-            name, life = self.connection.url_key(record.url_key), self.seconds
-            expiry = [("EXPIRE", name, life)] if life else []
-            self.connection.ask_all([self._at_url("SADD", record), *expiry])
+    def add_at_urls(self, records: Iterable[PageRecord]) -> None:
+        """Add the numbers of kept pages to their URLs, if pages can be found there."""
+        added = self._at_urls("SADD", records)
+        expiries = [("EXPIRE", name, self.seconds) for _, name, _ in added if self.seconds]
+        self.connection.ask_all([*added, *expiries])
 
-    def remove_at_url(self, record: PageRecord) -> None:
-        """Remove the number of a page from its URL."""
-        if self.by_url and record.is_kept:
-            self.connection.ask(*self._at_url("SREM", record))
+    def remove_at_urls(self, records: Iterable[PageRecord]) -> None:
+        """Remove the numbers of pages from their URLs."""
+        self.connection.ask_all(self._at_urls("SREM", records))
 
-    def _at_url(self, command: str, record: PageRecord) -> tuple[str, str, int]:
-        return command, self.connection.url_key(record.url_key), record.page
+    def _at_urls(self, command: str, records: Iterable[PageRecord]) -> list[tuple[str, str, int]]:
+        return [
+            (command, self.connection.url_key(each.url_key), each.page)
+            for each in records
+            if self.by_url and each.is_kept
+        ]
 
     def put(self, number: int, packed: bytes) -> bytes | None:
         """Write the record of a page committed now or soon; return the previous record."""

@@ -38,8 +38,7 @@ from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.records import MOST_AT_URL, PageRecord, measures_of
 from dedup_filter.store.redis.frame_exchange import FrameExchange, UpdateLists
 from dedup_filter.store.redis.process import LEASE, Process
-from dedup_filter.store.redis.records import SharedRecords
-from dedup_filter.store.redis.replica import Entry, LoggedPages
+from dedup_filter.store.redis.replica import Entry
 from dedup_filter.store.redis.shared_log import MOST_AT_ONCE, SharedLog
 from dedup_filter.store.sqlite.frame_store import FrameStore
 from dedup_filter.text.page_url import Place, url_key
@@ -88,10 +87,8 @@ class RedisPages:
         """The exchange of frame updates with other processes."""
         self.capped = 0
         """Number of comparisons with more candidates than `MOST_COMPARED`."""
-        self._read: dict[int, PageRecord] = {}
-        """Records read for the latest comparison."""
-        self._looked_up: tuple[int, _LookUps] | None = None
-        """The end of the log at the latest comparison, and its look-ups with their answers."""
+        self._looked_up: _LookUps | None = None
+        """The look-ups of the latest comparison; None: the log was read anew since."""
         self._recorded: tuple[Verdict, bool] | None = None
         """Verdict of the page in this transaction, and whether the page is to stay pending."""
         self._wait = 0
@@ -123,12 +120,10 @@ class RedisPages:
             self._process.count("unjudged")  # counted here, because no record is written
         else:
             self._log.withdraw()
-        self._read = {}
-        look_ups = self._look_ups(place.host)
-        self._looked_up = self._replica.end, look_ups
+        look_ups = self._looked_up = _LookUps(self._log, self._fitting, place.host)
         verdict, capped = self._judged(place, page, look_ups)
         self.capped += capped
-        return verdict.named(lambda number: self._read[number].url)
+        return verdict.named(lambda number: look_ups.read[number].url)
 
     def find(self, asked: Asked) -> list[PageRecord]:
         """Return the records of pages within k bits, with a digest, or that share keys.
@@ -137,7 +132,7 @@ class RedisPages:
         """
         self._log.withdraw()
         self._log.sync()
-        look_ups = self._look_ups(asked.host)
+        look_ups = _LookUps(self._log, self._fitting, asked.host)
         pages = pages_like(asked, look_ups, by_phrases=self._config.looks_for_phrases)
         is_any = self._config.scope != "host"
         return [each for each in self._fitting(pages) if is_any or each.host == asked.host]
@@ -205,9 +200,9 @@ class RedisPages:
         Raises:
             Overtaken: another process kept a page like it, or released its original.
         """
-        original = self._read.get(found.original_page or 0)
-        if found.original_page is not None and original is None:
-            raise Overtaken  # the log was read anew since the comparison
+        if self._looked_up is None:
+            raise Overtaken
+        original = self._looked_up.read.get(found.original_page or 0)
         if original is not None and found.is_duplicate:
             if not original.is_pending:
                 self._end(original.page, is_kept=True)
@@ -304,9 +299,6 @@ class RedisPages:
             assert record.is_pending == (record.page in in_flight)
             assert self._log.is_there(record.page, record), f"page {record.page} is another"
 
-    def _look_ups(self, host: str, before: float = inf) -> "_LookUps":
-        return _LookUps(self._replica, self._records, self._fitting, host, before)
-
     def _judged(self, place: Place, page: PageProfile, look_ups: "_LookUps") -> Judged:
         # Running processes may have begun a crawl after this one, which a resumed job may meet.
         # Such a crawl is not an earlier one.
@@ -314,10 +306,12 @@ class RedisPages:
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Return whether a verdict holds with all pages that precede the page in the log."""
-        end, before = self._looked_up or (0, self._look_ups(place.host))
-        if self._replica.end == end + 1:
+        before = self._looked_up
+        if before is None:
+            return False
+        if self._replica.end == before.end + 1:
             return True
-        look_ups = self._look_ups(place.host, number)
+        look_ups = _LookUps(self._log, self._fitting, place.host, number)
         if all(look_ups.answer(*each) == answer for each, answer in before.answers.items()):
             return True
         again, _ = self._judged(place, page, look_ups)
@@ -338,11 +332,7 @@ class RedisPages:
             changing = [page for page in fits if page in self._replica and not fits[page]]
             if not changing:
                 break
-        read = {
-            page: record for page, record in read.items() if fits[page] and page not in self._lost
-        }
-        self._read |= read
-        return list(read.values())
+        return [read[page] for page in read if fits[page] and page not in self._lost]
 
     def _waited_for(self, original: int, found: Verdict) -> Verdict:
         """Wait while the original is pending. Raises Overtaken if the original is gone."""
@@ -388,7 +378,6 @@ class RedisPages:
 
     def _begin_anew(self) -> None:
         """Forget all page numbers, because the log is read from its beginning again."""
-        self._read.clear()
         self._looked_up = None
         # The counts of duplicates of these pages may be lost, so none are subtracted.
         self._lost.update(self._awaited)
@@ -397,23 +386,29 @@ class RedisPages:
 
 
 class _LookUps:
-    """The look-ups of one page in the replica, among pages before number `before`; their answers.
+    """The look-ups of one page, among pages before number `before`; their answers and records.
 
     `fitting` reads the records of candidates.
     """
 
     def __init__(
         self,
-        replica: LoggedPages,
-        records: SharedRecords,
-        fitting: Callable[[Sequence[int]], Sequence[PageRecord]],
+        log: SharedLog,
+        fitting: Callable[[Collection[int]], Sequence[PageRecord]],
         host: str,
-        before: float,
+        before: float = inf,
     ) -> None:
-        self._replica, self._records, self.stored = replica, records, fitting
-        self._host, self._before = host, before
+        self._log, self._fitting, self._host, self._before = log, fitting, host, before
+        self.end = log.replica.end
+        """The end of the log before the look-ups."""
+        self.read: dict[int, PageRecord] = {}
         self.answers: dict[tuple[str, Any], Any] = {}
         """(name of look-up, argument) -> answer."""
+
+    def stored(self, pages: Sequence[int]) -> list[PageRecord]:
+        unread = [page for page in pages if page not in self.read]
+        self.read.update((each.page, each) for each in self._fitting(unread))
+        return [self.read[page] for page in pages if page in self.read]
 
     def equal(self, digest: bytes) -> list[int]:
         return [match.row for match in self.answer("near", (None, digest, None))]
@@ -439,11 +434,11 @@ class _LookUps:
 
     def _near(self, argument: tuple[int | None, bytes, int | None]) -> list[Match]:
         fingerprint, digest, most = argument
-        found = self._replica.near(Entry.of(fingerprint, digest, self._host), most)
+        found = self._log.replica.near(Entry.of(fingerprint, digest, self._host), most)
         return [match for match in found if match.row < self._before]
 
     def _at_url(self, key: int) -> list[int]:
-        pages = [page for page in self._records.at_url(key) if page < self._before]
+        pages = [page for page in self._log.records.pages_at(key) if page < self._before]
         # A server may have lost writes, and a number may belong to another page since.
         found = [
             each.page
@@ -453,4 +448,4 @@ class _LookUps:
         return sorted(found, reverse=True)[:MOST_AT_URL]
 
     def _sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
-        return self._replica.sharing(texts, self._before)
+        return self._log.replica.sharing(texts, self._before)

@@ -187,8 +187,10 @@ class LoggedPages:
     def entry(self, page: int) -> Entry | None:
         """Return the entry of a page, None if the page is gone or unknown."""
         at = int(self._numbers[: self._rows].searchsorted(page))
-        is_known = at < self._rows and self._numbers[at] == page and self._entries["kind"][at]
-        return _entry(self._entries[at]) if is_known else None
+        if at == self._rows or self._numbers[at] != page or not self._entries["kind"][at]:
+            return None
+        value, keys, host, kind, _ = self._entries[at].item()
+        return Entry(value, kind, host, keys.ljust(KEYS_BYTES, b"\0"))
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return one field of all current pages, in their order: value, host, seen or kind."""
@@ -210,16 +212,13 @@ class LoggedPages:
         found: list[int] = self._numbers[there[is_old][by_age]].tolist()
         return found
 
-    def standing(self, events: bytes) -> list[tuple[int, bytes, int, int, int]]:
-        """Return the events that are still current: number, value, kind, host and time of each."""
+    def standing(self, events: bytes) -> list[bytes]:
+        """Return the events that are still current."""
         of_pages, fields = decode(events)
         at, is_known = self._find(of_pages)
-        now = self._entries[at[is_known]]
-        is_so = np.logical_and.reduce([fields[name][is_known] == now[name] for name in _FIELDS])
-        return [
-            (page, *_entry(entry).fields, int(entry["seen"]))
-            for page, entry in zip(of_pages[is_known][is_so].tolist(), now[is_so], strict=True)
-        ]
+        found, now = fields[is_known], self._entries[at[is_known]]
+        is_so = np.logical_and.reduce([found[name] == now[name] for name in _FIELDS])
+        return [event.tobytes() for event in found[is_so]]
 
     def near(self, entry: Entry, most: int | None = None) -> list[Match]:
         """Return the pages within k bits of an entry, or with its digest; or the `most` nearest.
@@ -320,8 +319,3 @@ class LoggedPages:
 def _padded(keys: npt.NDArray[np.bytes_]) -> list[bytes]:
     """Return keys with their trailing zeros, which numpy strips."""
     return [each.ljust(KEYS_BYTES, b"\0") for each in keys.tolist()]
-
-
-def _entry(row: Any) -> Entry:
-    (keys,) = _padded(row["keys"].reshape(1))
-    return Entry(int(row["value"]), int(row["kind"]), int(row["host"]), keys)

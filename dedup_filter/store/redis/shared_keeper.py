@@ -8,16 +8,17 @@ Records of another index are written under the numbers that the next events will
 events are added if the log still has the same length; otherwise both steps are repeated. So every
 page in the log has its record, and a record without an event is overwritten later.
 
-Cost: one call for 1.5 MB of events, one for 1,000 records, and two to restore 256 records.
+Cost: one call for 1.5 MB of events, one for 1,000 records, and two to four to restore 256 records.
 """
 
 import json
 import secrets
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import count
+from itertools import chain
 from time import time as now
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
@@ -29,12 +30,16 @@ from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, en
 from dedup_filter.store.redis.shared_log import OTHER_LOG
 from dedup_filter.text.page_url import host_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _CHUNKS = 16
 _KEYS = 1_000
 _MEASURED = 64
 """Most keys of each kind whose memory is measured."""
 _BATCH = 256
-_NOT_KNOWN_YET = 0
+_TO_COME = 2**48
+"""Added to the index of a restored page: stands for its number, which is less, until it has one."""
 
 
 class SharedReader(SharedRecords):
@@ -50,15 +55,17 @@ class SharedReader(SharedRecords):
         self._meta = read_meta(connection)
         if not self._meta:
             raise ConfigError(f"there is no index at {self}: look at the address and the name")
-        self.identity = self._meta.get(b"id", b"")
-        """Unique bytes of this index; an index made anew has other bytes."""
+        self.identity = self._meta.get(b"id", b"").decode()
+        """The unique name of this index; an index made anew has another name."""
         self.options: dict[str, Any] = json.loads(self._meta.get(b"options", b"{}"))
         """The shared options of the process that joined last."""
-        self.by_url = bool(self.options.get("canonical"))
+        self.by_url = any(self.options.get(name) for name in ("canonical", "changes"))
+        days = self.options.get("expire_days")
+        self.seconds = None if days is None else expiry_seconds(days)
 
     @classmethod
     @contextmanager
-    def open(cls, location: str) -> Iterator["SharedReader"]:
+    def open(cls, location: str) -> Iterator["Self"]:
         """Read the index at an address."""
         with closing(Connection(Address.of(location))) as connection:
             yield cls(connection)
@@ -168,8 +175,10 @@ class SharedKeeper:
         if not connection.run("make", FORMAT, scheme.to_json(), secrets.token_hex(8)):
             refuse(connection, scheme)
         self._reader = SharedReader(connection)
-        self._batch: list[tuple[tuple[object, ...], bytes, list[object]]] = []
-        """Arguments of each page's event, the packed record, and the options for its expiry."""
+        self._batch: list[tuple[PageRecord, list[object]]] = []
+        """Records, and the options for the expiry of each."""
+        self._numbers = array("q")
+        """The numbers of the pages that were restored, in their order. 8 bytes a page."""
 
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
@@ -204,24 +213,28 @@ class SharedKeeper:
         text: str | None = None,  # noqa: ARG002
         form: bytes | None = None,  # noqa: ARG002
     ) -> int | None:
-        """Restore a record. Returns None if its page was dropped or has expired.
+        """Restore a record. Returns a number for it as the original of later records here.
+
+        None: its page has expired.
 
         Raises:
             ValueError: as `pack_record` does.
         """
-        days, life = self._reader.options.get("expire_days"), []
-        if days is not None:
-            left = expiry_seconds(days) - int(now()) + record.last_seen
+        life: list[object] = []
+        if self._reader.seconds is not None:
+            left = self._reader.seconds - int(now()) + record.last_seen
             life = ["EX", left]
-        if not record.is_kept or (life and left <= 0):
+        if life and left <= 0:
             return None
         # A packed record has no field for the host: the host comes from the URL.
-        record = record._replace(host=host_of(record.url))
-        event = *entry_of(record).fields, record.last_seen, record.outcome
-        self._batch.append((event, pack_record(record), life))
+        keys = record.keys if record.is_kept else b""
+        record = record._replace(host=host_of(record.url), keys=keys)
+        pack_record(record)
+        self._batch.append((record, life))
+        number = _TO_COME + len(self._numbers) + len(self._batch) - 1
         if len(self._batch) >= _BATCH:
             self._write()
-        return _NOT_KNOWN_YET
+        return number
 
     def close(self) -> None:
         """Write the rest of the batch, and close the connections."""
@@ -231,12 +244,32 @@ class SharedKeeper:
     def _write(self) -> None:
         # The batch is never retried after a fault: it may have been added and its answer lost.
         batch, self._batch = self._batch, []
-        events = [each for of_page, *_ in batch for each in of_page]
-        length = self._reader.length() if batch else None
+        before, length = len(self._numbers), self._reader.length() if batch else None
         while length is not None:
-            names = map(self._connection.page_key, count(length + 1))
-            sets = zip(names, batch, strict=False)
+            del self._numbers[before:]
+            self._numbers.extend(range(length + 1, length + 1 + len(batch)))
+            records = self._numbered([record for record, _ in batch])
             self._connection.ask_all(
-                ("SET", name, packed, *life) for name, (_, packed, life) in sets
+                ("SET", self._connection.page_key(record.page), pack_record(record), *life)
+                for record, (_, life) in zip(records, batch, strict=True)
             )
-            length = self._connection.run("restore", length, *events)
+            events = [(*entry_of(each).fields, each.last_seen, each.outcome) for each in records]
+            length = self._connection.run("restore", length, *chain.from_iterable(events))
+            if length is None:
+                self._reader.add_at_urls(records)
+
+    def _numbered(self, batch: Sequence[PageRecord]) -> list[PageRecord]:
+        """Give the latest records their numbers, and the numbers and URLs of their originals."""
+        records = []
+        for page, record in zip(self._numbers[-len(batch) :], batch, strict=True):
+            original = record.original or 0
+            original = self._numbers[original - _TO_COME] if original >= _TO_COME else original
+            records.append(record._replace(page=page, original=original))
+        earlier = {each.original or 0 for each in records if not each.is_kept}
+        # Records of this batch come last: the server may have others under their numbers still.
+        originals = [*self._reader.records(sorted(earlier - {0})), *records]
+        keys = {each.page: each.url_key for each in originals}
+        return [
+            each if each.is_kept else each._replace(canonical_key=keys.get(each.original or 0))
+            for each in records
+        ]

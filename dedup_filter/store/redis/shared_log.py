@@ -25,13 +25,11 @@ Cost: a call to append and one to commit, two on a cluster; two to release; one 
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import chain
 from typing import Any, Final
 
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.redis.connection import Connection
 from dedup_filter.store.redis.process import Process
 from dedup_filter.store.redis.records import SharedRecords, pack_record, replaced_by
 from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
@@ -62,7 +60,8 @@ class SharedLog:
         by_host = config.scope == "host"
         self.replica = LoggedPages(config.max_distance, by_host=by_host)
         seconds = None if days is None else expiry_seconds(days)
-        self.records = SharedRecords(process.connection, seconds, by_url=config.canonical)
+        by_url = config.canonical or config.changes
+        self.records = SharedRecords(process.connection, seconds, by_url=by_url)
         self.held: dict[int, PageRecord] = {}
         """Pages that this process has pending, lost ones included. The `original` of a revisit is
         the page that the revisit replaces."""
@@ -106,7 +105,7 @@ class SharedLog:
             number = 0
         if not number:
             raise Overtaken
-        self.records.add_at_url(record._replace(page=number))
+        self.records.add_at_urls([record._replace(page=number)])
         self.held[number] = record
         return number
 
@@ -148,7 +147,7 @@ class SharedLog:
         record = self.held.pop(number, None)
         self.process.connection.run("release", self.process.name, number)
         if record is not None:
-            self.records.remove_at_url(record._replace(page=number))
+            self.records.remove_at_urls([record._replace(page=number)])
 
     def withdraw(self) -> None:
         """Remove pages that may have been committed although a call failed."""
@@ -198,15 +197,14 @@ class SharedLog:
 
         If most of the log is outdated, the current events of the first chunk are appended again.
         """
-        connection, replica = self.process.connection, self.replica
-        first, events = first_standing(connection, replica, connection.first_chunk())
+        replica = self.replica
+        first, events = self._standing_from(self.process.connection.first_chunk())
         while events and replica.end - first * CHUNK > 2 * len(replica) + _SPARE_EVENTS:
             for at in range(0, len(events), MOST_AT_ONCE):
-                some = chain.from_iterable(events[at : at + MOST_AT_ONCE])
-                if not self.step("repeat_events", *some):
+                if not self.step("repeat_events", *events[at : at + MOST_AT_ONCE]):
                     return
             self.sync()
-            first, events = first_standing(connection, replica, first + 1)
+            first, events = self._standing_from(first + 1)
         self.step("trim", first)
 
     def step(self, function: str, *arguments: object) -> Any:
@@ -220,6 +218,19 @@ class SharedLog:
         self._begin_anew()
         self.sync()
         return None
+
+    def _standing_from(self, first: int) -> tuple[int, list[bytes]]:
+        """Return the first full chunk from `first` on that holds current events, and these events.
+
+        If there is none, no events are returned, and the chunk that is not full.
+        """
+        events: list[bytes] = []
+        connection = self.process.connection
+        while first < self.replica.end // CHUNK and not events:
+            chunk = connection.ask("GET", connection.key(f"log:{first}"))
+            events = self.replica.standing(chunk or b"")
+            first += not events
+        return first, events
 
     def _committed(self, number: int, record: PageRecord) -> bool:
         is_done = self.records.commit(self.process.name, number, record)
@@ -246,17 +257,3 @@ class SharedLog:
                 del self.held[number]
         self._in_doubt.clear()
         self._when_anew()
-
-
-def first_standing(
-    connection: Connection, pages: LoggedPages, first: int
-) -> tuple[int, list[tuple[Any, ...]]]:
-    """Return the first chunk from `first` on that holds current events, and these events.
-
-    The last chunk is not full, so it is not searched: if it is reached, no events are returned.
-    """
-    events: list[tuple[Any, ...]] = []
-    while first < pages.end // CHUNK and not events:
-        events = pages.standing(connection.ask("GET", connection.key(f"log:{first}")) or b"")
-        first += not events
-    return first, events

@@ -5,7 +5,7 @@ from gate import program
 from patience import PATIENCE
 from report_index import made_index
 
-from dedup_filter.review.report import Amounts, Bounds, write_report
+from dedup_filter.review.report import Amounts, write_report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -38,7 +38,7 @@ def index(tmp_path_factory):
 def report(index, tmp_path_factory):
     """The path of a report on it."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(index, path, Bounds(12, 0.8), Amounts())
+    write_report(index, path, {}, Amounts())
     return path
 
 

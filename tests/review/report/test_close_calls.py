@@ -4,20 +4,14 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.review.recorded_pages import RecordedPages
-from dedup_filter.review.report import Bounds
 from dedup_filter.review.report.close_calls import SHARE_BEYOND, close_calls_of
 from dedup_filter.review.report.collect import collect
-from dedup_filter.upkeep.directory import DirectoryIndex, RecordedDirectory
-
-BOUNDS = Bounds(12, 0.8)
+from dedup_filter.upkeep.directory import DirectoryIndex
 
 
-def calls_of(index, bounds=BOUNDS):
-    with (
-        RecordedDirectory.open_to_read(index) as snapshot,
-        RecordedPages.open(DirectoryIndex(str(index)), bounds._asdict()) as pages,
-    ):
-        found = collect(snapshot, snapshot.records(), bounds, 1_000)
+def calls_of(index, **options):
+    with RecordedPages.open(DirectoryIndex(str(index)), options) as pages:
+        found = collect(pages.recorded, pages.recorded.records(), pages.config, 1_000)
         calls = close_calls_of(pages, found)
     assert {page for pair in calls.pairs for page in pair[:2]} <= {*found.records}
     return calls, found
@@ -63,7 +57,7 @@ def test_without_kept_blocks_no_rule_is_named_but_the_distance_is(tmp_path, arti
         for edits in (0, 1):
             pages.see(f"https://{edits}.example/", text=article(1, edits=edits))
     ((within,), (beyond,), none) = (
-        calls_of(index, Bounds(distance, 0.8))[0].kept for distance in (12, 6, 0)
+        calls_of(index, max_distance=distance)[0].kept for distance in (12, 6, 0)
     )
     assert (within.rule, beyond.rule, none) == ("not known", "distance", [])
     assert f"{beyond.pair.distance} bits, at most 6 are near" in beyond.why

@@ -5,8 +5,7 @@ import sys
 import pytest
 from report_index import made_index
 
-from dedup_filter import NearDuplicateFilter
-from dedup_filter.review.report import Bounds
+from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.review.report.collect import collect
 from dedup_filter.upkeep.directory import RecordedDirectory
 
@@ -21,7 +20,7 @@ def records(index):
 
 def gather(index, most=1_000):
     with RecordedDirectory.open_to_read(index) as snapshot:
-        return collect(snapshot, snapshot.records(), Bounds(12, 0.8), most)
+        return collect(snapshot, snapshot.records(), FilterConfig(), most)
 
 
 @pytest.mark.parametrize("most", [1_000, 7, 0])

@@ -14,7 +14,7 @@ from report_index import ADVERT, HOSTILE, made_index, made_report
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.model import Rule
-from dedup_filter.review.report import Amounts, Bounds, write_report
+from dedup_filter.review.report import Amounts, write_report
 from dedup_filter.upkeep.directory import RecordedDirectory
 from dedup_filter.urls.mining import Page, mine
 from dedup_filter.urls.rules_file import write_rules
@@ -311,7 +311,7 @@ def test_each_view_fits_a_desk_and_a_phone_in_light_and_dark(opened, report, wid
 
 def test_without_kept_texts_it_says_how_to_keep_them(opened, tmp_path):
     index = made_index(tmp_path / "index", keep_text=False)
-    written = write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts())
+    written = write_report(index, tmp_path / "r.html", {}, Amounts())
     page = opened(tmp_path / "r.html")
     page.keyboard.press("2")
     page.keyboard.press("j")
@@ -321,7 +321,7 @@ def test_without_kept_texts_it_says_how_to_keep_them(opened, tmp_path):
 
 
 def test_what_is_left_out_is_said(opened, index, tmp_path):
-    written = write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts(8, 3))
+    written = write_report(index, tmp_path / "r.html", {}, Amounts(8, 3))
     page = opened(tmp_path / "r.html")
     said = page.locator("#left-out").inner_text()
     data = json.loads(page.locator("#data").inner_text())
@@ -344,7 +344,7 @@ def test_url_rules_are_shown_as_texts(opened, tmp_path):
         for end in ("", f"?<img src=x onerror=window.hacked=1>={n}")
     ).proven
     write_rules(index / "url_rules.json", proven)
-    write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts())
+    write_report(index, tmp_path / "r.html", {}, Amounts())
     page = opened(tmp_path / "r.html")
     (told,) = page.locator("#url-rules tbody tr").all_inner_texts()
     assert told.split("\t")[1] == "20"
@@ -358,7 +358,7 @@ def test_crawls_are_told_apart_and_their_names_are_texts(opened, tmp_path):
         with NearDuplicateFilter.open(index, crawl=name) as pages:
             for host in ("a", "b", f"c{number}"):
                 pages.see(f"https://{host}.example/", text=prose(1, edits=host != "a"))
-    write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts())
+    write_report(index, tmp_path / "r.html", {}, Amounts())
     page = opened(tmp_path / "r.html")
     told = page.locator(".crawls tbody tr").all_inner_texts()
     assert [row.split()[0] for row in told] == [
@@ -376,7 +376,7 @@ def test_crawls_are_told_apart_and_their_names_are_texts(opened, tmp_path):
 
 def test_an_index_with_no_pages_and_a_browser_that_keeps_nothing(opened, tmp_path):
     NearDuplicateFilter.open(tmp_path / "index").close()
-    write_report(tmp_path / "index", tmp_path / "r.html", Bounds(12, None), Amounts())
+    write_report(tmp_path / "index", tmp_path / "r.html", {"min_similarity": None}, Amounts())
     page = opened(tmp_path / "r.html")
     for key in "1234jskd?":
         page.keyboard.press(key)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_text import prose
 from report_index import ADVERT
 
-from dedup_filter.review.report import Bounds
+from dedup_filter import FilterConfig
 from dedup_filter.review.report.close_calls import CloseCall, CloseCalls
 from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.pack_texts import LEFT_OUT, advertisements, pack_texts
@@ -49,7 +49,7 @@ def unpacked(bundle):
 @pytest.mark.parametrize("most", [10_000, 20, 1, 0])
 def test_each_pair_finds_its_texts_in_its_bundle(index, most):
     with RecordedDirectory.open_to_read(index) as snapshot:
-        found = collect(snapshot, snapshot.records(), Bounds(12, 0.8), 1_000)
+        found = collect(snapshot, snapshot.records(), FilterConfig(), 1_000)
         *pairs, last = found.pairs
         found.pairs[:] = pairs
         pairs.append(last)
@@ -73,7 +73,7 @@ def test_each_pair_finds_its_texts_in_its_bundle(index, most):
 def test_a_long_text_is_cut_and_many_are_left_out(index, monkeypatch):
     monkeypatch.setattr(MODULE, "_MOST_CHARACTERS", 100)
     with RecordedDirectory.open_to_read(index) as snapshot:
-        found = collect(snapshot, snapshot.records(), Bounds(12, 0.8), 1_000)
+        found = collect(snapshot, snapshot.records(), FilterConfig(), 1_000)
         texts = pack_texts(snapshot, found, CloseCalls(), 1)
         ((text, _, length), *_) = unpacked(texts.bundles[0]).values()
         assert len(text) == 100 < length

@@ -1,6 +1,7 @@
 """What pages cost that is no matter of time: calls to the servers, and entries that are sorted."""
 
 import numpy as np
+import pytest
 from shared_crawlers import like, see
 
 from dedup_filter import NearDuplicateFilter
@@ -49,3 +50,14 @@ def test_crawlers_that_take_turns_append_each_page_at_once(redis_server, crawler
     for number in range(20):
         assert see(crawlers[number % 2], like(100 + number)).outcome == "new"
     assert scripts_run() == before + 2 * 20
+
+
+@pytest.mark.parametrize(("is_wanted", "calls"), [(False, [1, 0]), (True, [2, 1])])
+def test_urls_cost_calls_only_if_an_option_needs_them(redis_server, crawler, is_wanted, calls):
+    pages, client = crawler(redis_server, changes=is_wanted), redis_server.client()
+    see(pages, like(1))
+    client.config_resetstat()
+    see(pages, like(2))
+    made = client.info("commandstats")
+    called = [made.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("sadd", "smembers")]
+    assert called == calls, "a script calls SADD for each pending page"

@@ -1,7 +1,5 @@
 """What a shared index keeps on its servers: which keys, where, how many, and for how long."""
 
-import itertools
-
 import pytest
 from shared_crawlers import claim, like, see
 
@@ -91,7 +89,7 @@ def test_what_came_of_a_page_meanwhile_is_not_undone(redis_server, crawler, pinn
     asleep.commit(held)
     told = asleep._kept._replica.standing(redis_server.client().get("dedup:{pages}:log:0"))
     awake.forget(like(3).url)
-    asleep._kept._log.step("repeat_events", *itertools.chain(*told))
+    asleep._kept._log.step("repeat_events", *told)
     late = crawler(redis_server)
     assert len(late) == 20
     assert see(late, like(3, 1)).outcome == "new"

@@ -75,7 +75,16 @@ def test_a_server_that_takes_no_writes(start_redis):
     assert "takes no writes" in refusal(replica.url, StoreAway)
 
 
-@pytest.mark.parametrize("put", [["SET"], ["RPUSH"], ["HSET", "theirs"]])
+@pytest.mark.parametrize(
+    ("servers", "put"),
+    [
+        ("redis_server", ["SET"]),
+        ("redis_server", ["RPUSH"]),
+        ("redis_server", ["HSET", "theirs"]),
+        ("redis_cluster", ["SET"]),
+    ],
+    indirect=["servers"],
+)
 def test_keys_of_another_application_are_not_touched(servers, put):
     client = servers.client()
     for name in "meta length flight processes options totals crawls log:0".split():

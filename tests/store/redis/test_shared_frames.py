@@ -12,6 +12,12 @@ SITE = "http://site.example"
 
 
 @pytest.fixture
+def servers(redis_server):
+    """One server: the list of a host is one key. For a cluster see test_many_crawlers.py."""
+    return redis_server
+
+
+@pytest.fixture
 def open_pages(servers, crawler):
     """Open the index as one more process does; in the end it is whole."""
     return partial(crawler, servers, max_distance=12)

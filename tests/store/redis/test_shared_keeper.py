@@ -36,24 +36,31 @@ def urls(location):
 
 
 def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, location):
-    assert keeper.restore(record._replace(outcome="near", original=1)) is None
     for number in range(3):
-        keeper.restore(record._replace(url=f"https://example.org/{number}"))
+        original = keeper.restore(record._replace(url=f"https://example.org/{number}"))
+    for of in (1, original):
+        url = f"https://example.org/of/{of}"
+        keeper.restore(record._replace(url=url, outcome="near", original=of))
     ask_all = keeper._connection.ask_all
 
     def put_and_be_late(commands):
-        ask_all(commands)
-        keeper._connection.ask_all = ask_all
-        with NearDuplicateFilter.open(location) as pages:
-            pages.see("https://example.com/late", text=article(40))
+        commands = list(commands)
+        answers = ask_all(commands)
+        if commands[0][0] == "SET":
+            keeper._connection.ask_all = ask_all
+            with NearDuplicateFilter.open(location) as pages:
+                pages.see("https://example.com/late", text=article(40))
+        return answers
 
     keeper._connection.ask_all = put_and_be_late
     keeper.close()
     feed = [item["url"] for item in ITEMS[:5]]
-    there = [f"https://example.org/{number}" for number in range(3)]
+    there = [f"https://example.org/{number}" for number in (0, 1, 2, "of/1", f"of/{original}")]
     assert urls(location) == [*feed, "https://example.com/late", *there]
     assert index_at(location).check().faults == []
-    assert index_at(location).figures()["outcomes"] == {"new": 9}
+    assert index_at(location).figures()["outcomes"] == {"new": 9, "near": 2}
+    with index_at(location).recorded() as recorded:
+        assert [pair[:2] for pair in recorded.repeats()] == [(10, 1), (11, 9)]
 
 
 def test_crawls_are_known_by_name_or_by_start_and_come_before_later_ones(keeper, location, record):

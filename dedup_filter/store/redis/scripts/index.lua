@@ -348,16 +348,15 @@ function follow.remove(_, process)
   return removed
 end
 
--- Append events again, so that their chunk can be deleted: number, value, kind, host and time of
--- each. Events of pages with later events are skipped.
+-- Append events again, so that their chunk can be deleted. Events of pages with later events are
+-- skipped.
 -- Returns: 1, or 0 if there are too many later events and nothing was done
 function follow.repeat_events(offset)
   local later = pages_since(offset)
-  for place = 7, later and #ARGV or 0, 5 do
-    local number = tonumber(ARGV[place])
-    if not later[number] then
-      write(ARGV[place + 1], number, ARGV[place + 2], ARGV[place + 3], ARGV[place + 4])
-    end
+  for place = 7, later and #ARGV or 0 do
+    local value = string.sub(ARGV[place], 1, VALUE)
+    local number, kind, _, host, when = struct.unpack('<I6BBI4I4', ARGV[place], VALUE + 1)
+    if not later[number] then write(value, number, kind, host, when) end
   end
   return later and 1 or 0
 end

@@ -12,14 +12,13 @@ from museum.arrangements import address
 from museum.kinds import KINDS
 from text_samples import CHINESE, FIRST, MARKUP, SECOND
 
-from crawler.demo_site.pages import build_pages
 from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.frames.host_frames import no_context
 from dedup_filter.model import Unjudged
-from dedup_filter.review.explanation.excluded_text import excluded_text
-from dedup_filter.review.explanation.explained_page import ExplainedPage
-from dedup_filter.review.explanation.named_features import advertisements, simhash_of
+from dedup_filter.review.excluded_text import excluded_text
+from dedup_filter.review.explained_page import ExplainedPage
+from dedup_filter.review.named_features import advertisements, simhash_of
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.decode import as_utf8, parse
@@ -97,16 +96,6 @@ def test_first_page_of_a_host_and_one_whose_frame_is_known(site, tmp_path):
         assert (found.profile.language, found.reason) == (verdict.language, verdict.reason)
         assert found.profile.shingles == verdict.shingles
         require_all_accounted(found, html)
-
-
-@pytest.mark.parametrize("path", list(build_pages())[::6])
-def test_pages_of_the_demo(path, tmp_path):
-    page, url = build_pages()[path], "http://a.example/"
-    (tmp_path / "a.html").write_bytes(page.body)
-    found = explain(str(tmp_path / "a.html"), url).explained
-    with NearDuplicateFilter.open(tmp_path / "index", keep_text=True) as pages:
-        pages.see(url, html=page.body)
-    assert text_and_prints(found) == kept(tmp_path / "index", url)
 
 
 @given(MARKUP)

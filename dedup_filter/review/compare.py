@@ -13,20 +13,22 @@ suffice for the first page, but not to judge the second.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from dedup_filter.comparison.look_ups import judge
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.sketch import shared
-from dedup_filter.model import Unjudged, Verdict
-from dedup_filter.review.explanation.differing_bits import DifferingBits, differing_bits
-from dedup_filter.review.explanation.ignorable import Ignorable, ignorable
-from dedup_filter.review.explanation.named_page import NamedPage
-from dedup_filter.review.explanation.text_diff import Change, word_changes
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.sketch import KEY, shared
+from dedup_filter.model import Match, Unjudged, Verdict
+from dedup_filter.review.explained_page import NamedPage
 from dedup_filter.review.recorded_pages import RecordedPages, require_pages
-from dedup_filter.store.location import scheme_of
-from dedup_filter.store.records import Crawl
-from dedup_filter.store.sqlite.page_store import PageStore
-from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
+from dedup_filter.review.refusals import Ignorable, ignorable
+from dedup_filter.review.text_diff import Change, word_changes
+from dedup_filter.store.records import PageRecord
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.selectors import ANY_HOST
 from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted
@@ -42,6 +44,20 @@ class Likeness(NamedTuple):
     """Whether the sketch of one page is a sample of its phrases."""
 
 
+class DifferingBits(NamedTuple):
+    """The difference between the fingerprint of the first page and one of the second."""
+
+    text: str
+    """The text of the second page: its first text within `max_distance`, else its nearest one."""
+    differing: list[int]
+    """The positions of the differing bits, 63 first."""
+
+    @property
+    def distance(self) -> int:
+        """Number of differing bits."""
+        return len(self.differing)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two pages, and the verdict on the second if the first was kept."""
@@ -49,8 +65,7 @@ class Comparison:
     first: NamedPage
     second: NamedPage
     config: FilterConfig
-    kept: int | None
-    """Pages that the index has kept; None: there is no index."""
+    has_index: bool
     verdict: Verdict | None
     """None: too little of the second page is recorded to judge it."""
     ignorable: Ignorable | None
@@ -60,13 +75,11 @@ class Comparison:
     @property
     def assumed(self) -> str:
         """The relation of the two pages that was assumed, and how much of their host is known."""
-        hosts = dict.fromkeys(each.host or "not known" for each in (self.first, self.second))
+        pages = {"A": self.first, "B": self.second}
+        hosts = dict.fromkeys(each.host or "not known" for each in pages.values())
         count = "one host" if len(hosts) == 1 else "two hosts"
         why = " and ".join(hosts)
-        without = [
-            name for name, each in zip("AB", (self.first, self.second), strict=True) if not each.url
-        ]
-        if without:
+        if without := [name for name, each in pages.items() if not each.url]:
             have = "has" if len(without) == 1 else "have"
             why = f"as {' and '.join(without)} {have} no URL (give --url for A, and again for B)"
         return f"as pages of {count}, {why}; {self._frame}"
@@ -81,10 +94,10 @@ class Comparison:
         pages = counted(page.context.host.pages, "page")
         if page.profile.around.is_frame_known:
             return f"the frame of B's host is known by {pages}"
-        where = "" if self.kept is not None else " (give an index of the host: --index)"
+        where = "" if self.has_index else " (give an index of the host: --index)"
         return f"the frame of B's host is not known: {pages} kept there{where}"
 
-    @property
+    @cached_property
     def likeness(self) -> Likeness | None:
         """Their likeness by their sketches; None: one page has no text."""
         one, other = self.first.measures, self.second.measures
@@ -98,20 +111,26 @@ class Comparison:
             is_estimated=max(one.sketch[0], other.sketch[0]) > 0,
         )
 
-    @property
+    @cached_property
     def bits(self) -> DifferingBits | None:
-        """The fingerprints of both pages; None: one page has none."""
+        """The bits of their fingerprints that differ; None: one page has no fingerprint."""
         first = self.first.record or self.first.measures
         page, record = self.second.explained, self.second.record
-        named: dict[str, int] = {}
+        named: dict[str, int | None] = {}
         if page is not None:
-            named |= {text.name: text.fingerprint for text in page.profile.texts}
-        elif record is not None and record.fingerprint is not None:
-            named["recorded"] = record.fingerprint
+            named = {text.name: text.fingerprint for text in page.profile.texts}
+        elif record is not None:
+            named = {"recorded": record.fingerprint}
         stored = None if first is None else first.fingerprint
-        return differing_bits(stored, named, self.config, self.kept or 0)
+        found = [
+            DifferingBits(text, [bit for bit in range(63, -1, -1) if (stored ^ value) >> bit & 1])
+            for text, value in named.items()
+            if stored is not None and value is not None
+        ]
+        most = self.config.max_distance
+        return min(found, key=lambda each: max(each.distance, most), default=None)
 
-    @property
+    @cached_property
     def changes(self) -> list[Change] | None:
         """From the text of the first to the text of the second; None: one is not known."""
         one, other = self.first.main_text, self.second.main_text
@@ -138,8 +157,57 @@ def compare(
         second = pages.named(names[1], urls[1], is_met_now=True)
         verdict = _verdict(first, second, pages.config)
         hint = None if verdict is None else _proved(pages, first, second, verdict)
-        kept = pages.kept if pages.is_index else None
-        return Comparison(first, second, pages.config, kept, verdict, hint)
+        return Comparison(first, second, pages.config, index is not None, verdict, hint)
+
+
+def judged_beside(
+    record: PageRecord | None,
+    place: Place,
+    profile: PageProfile,
+    config: FilterConfig,
+    *,
+    is_new_crawl: bool,
+) -> Verdict:
+    """Judge a page as if the page of a record were the only one that is kept; None: none is.
+
+    `is_new_crawl`: whether the record is of an earlier crawl.
+    """
+    look_ups = _OnePage([] if record is None else [record], config.max_distance)
+    verdict = judge(place, profile, look_ups, config, lambda _: not is_new_crawl).verdict
+    return verdict if record is None else verdict.named(lambda _: record.url)
+
+
+@dataclass(frozen=True)
+class _OnePage:
+    """The look-ups of an index that has one page, or none."""
+
+    records: Sequence[PageRecord]
+    max_distance: int
+
+    def equal(self, digest: bytes) -> list[int]:  # noqa: ARG002 - the caller compares digests
+        return [each.page for each in self.records]
+
+    def near(self, fingerprint: int, most: int | None = None) -> list[Match]:  # noqa: ARG002
+        return [
+            Match(each.page, each.fingerprint, distance)
+            for each in self.records
+            if each.fingerprint is not None
+            and (distance := (each.fingerprint ^ fingerprint).bit_count()) <= self.max_distance
+        ]
+
+    def at_url(self, key: int) -> list[int]:
+        return [each.page for each in self.records if each.url_key == key]
+
+    def sharing(self, texts: Sequence[bytes]) -> dict[int, int]:
+        keys = np.frombuffer(b"".join(texts), KEY)
+        return {
+            each.page: 1
+            for each in self.records
+            if np.intersect1d(np.frombuffer(each.keys, KEY), keys).any()  # zeros pad
+        }
+
+    def stored(self, pages: Sequence[int]) -> list[PageRecord]:
+        return [each for each in self.records if each.page in pages]
 
 
 def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdict | None:
@@ -147,16 +215,10 @@ def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdi
     page = second.page
     if page is None or isinstance(page, Unjudged):
         return None if page is None else Verdict("unjudged", reason=page.reason)
-    record, known_by = first.record, first.measures
-    with PageStore.in_memory(scheme_of(config)) as store:
-        if record is not None:
-            store.restore_crawl(Crawl(record.crawl, None, 0, 0))
-            store.restore(record._replace(outcome="new", first_crawl=record.crawl))
-        store.start_crawl(0)
-        if record is None and known_by is not None and known_by.reason != "no_text":
-            store.restore(known_by)
-        alone = replace(config, keep_text=False, workers=0, expire_days=None)
-        return SqlitePages(alone, store).compare(page.place, page.profile)
+    record, is_recorded = first.record or first.measures, first.record is not None
+    if record is not None and not is_recorded:
+        record = None if first.reason == "no_text" else record._replace(page=1)
+    return judged_beside(record, page.place, page.profile, config, is_new_crawl=is_recorded)
 
 
 def _proved(

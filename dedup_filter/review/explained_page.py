@@ -1,7 +1,8 @@
-"""A page that was read, the known frame of its host -> the texts by which it would be judged.
+"""A page, the known frame of its host -> the texts by which it would be judged; its record.
 
 The steps of a crawl are called one by one: nothing is chosen, counted or hashed here. A page that
-an index has kept is explained like a page that is read now.
+an index has kept is explained like a page that is read now. If an index has only the record of a
+page, the record is all that is known.
 """
 
 from collections import defaultdict
@@ -10,6 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from lxml import etree
+
+from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import Analysis
 from dedup_filter.fingerprints.profile import (
@@ -22,12 +26,23 @@ from dedup_filter.fingerprints.profile import (
 from dedup_filter.fingerprints.read_page import Contents, ReadPage, Source, contents_of, texts_of
 from dedup_filter.frames.host_frames import HostContext, no_context
 from dedup_filter.model import Unjudged
+from dedup_filter.store.protocol import KeptContent
+from dedup_filter.store.records import PageRecord
+from dedup_filter.text.decode import parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.text.reading import Page, Shown
+from dedup_filter.text.reading import Page, Shown, clean_text, markup_of
 
 ContextOf = Callable[[str, Shown], HostContext]
 """The URL of a page, and the blocks that it shows -> the known frame of its host."""
+
+
+def tree_of(source: PageText | None) -> etree._Element | None:
+    """Parse a page as it is read; None: it is no HTML, or only its blocks were kept."""
+    if source is None or not isinstance(source.html, str | bytes):
+        return None
+    markup = markup_of(source.html, source.content_type)
+    return None if isinstance(markup, Unjudged) else parse(markup)
 
 
 class JudgedText(NamedTuple):
@@ -123,3 +138,55 @@ class ExplainedPage:
             JudgedText(", ".join(names[text]), text.words.count, found_by.get(text))
             for text in names
         ]
+
+
+class NamedPage(NamedTuple):
+    """A page that a user named: judged now, or as an index has recorded it."""
+
+    name: str
+    """As the user gave it."""
+    url: str
+    """"" for a file without URL."""
+    page: ExplainedPage | Unjudged | None
+    """None: the page is recorded, but too little was kept to judge it again."""
+    record: PageRecord | None = None
+    """None: the page is not recorded."""
+    kept: KeptContent = KeptContent()
+
+    @property
+    def host(self) -> str:
+        """The host of its URL; "" for none."""
+        return Place.of(self.url).host
+
+    @property
+    def explained(self) -> ExplainedPage | None:
+        """The page as it would be judged now; None: it would not."""
+        return self.page if isinstance(self.page, ExplainedPage) else None
+
+    @property
+    def reason(self) -> str | None:
+        """Why the page is unjudged; None: it is judged, or repeats a page."""
+        if self.page is not None:
+            return self.page.reason
+        return self.record.reason if self.record is not None and self.record.is_kept else None
+
+    @property
+    def measures(self) -> PageRecord | None:
+        """The record that the page would have now; else the record that it has."""
+        page = self.explained
+        if page is None:
+            return self.record
+        return PageRecord.of(page.place, page.profile, verdict_on(page.profile, "new"), 0, 1)
+
+    @property
+    def clean_text(self) -> str | None:
+        """Its text for output, or the text that an index has kept; None: it is not known."""
+        page = self.explained
+        if page is None:
+            return self.kept.text
+        return clean_text(page.page.content, page.context.times)
+
+    @property
+    def main_text(self) -> str | None:
+        """Its main text, or the text that an index has kept; None: it is not known."""
+        return self.kept.text if self.explained is None else self.explained.main_text

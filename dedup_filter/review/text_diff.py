@@ -7,7 +7,7 @@ differ, as the time grows with the product of the lengths.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import groupby
 from typing import Literal, NamedTuple
@@ -32,7 +32,17 @@ def word_changes(before: str, after: str) -> list[Change]:
     >>> word_changes("one two three", "one four three")[1:3]
     [Change(kind='gone', words=['two']), Change(kind='new', words=['four'])]
     """
-    changes = _of_lines(before.split("\n"), after.split("\n"))
+    changes, gone = list[Change](), list[str]()
+    for kind, lines in _changes(before.split("\n"), after.split("\n")):
+        words = _WORD.findall("\n".join(lines))
+        if kind == "same":
+            changes.append(Change(kind, words))
+        elif kind == "gone":
+            gone = words
+        elif len(gone) * len(words) <= _MOST_AT_ONCE:
+            changes += _changes(gone, words)
+        else:
+            changes += Change("gone", gone), Change("new", words)
     together = groupby((change for change in changes if change.words), key=lambda each: each.kind)
     return [Change(kind, [w for each in some for w in each.words]) for kind, some in together]
 
@@ -46,26 +56,11 @@ def is_letter_of_unspaced(word: str) -> bool:
     return len(word) == 1 and _UNSPACED.fullmatch(word) is not None
 
 
-def _of_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
-    for tag, a, a_end, b, b_end in SequenceMatcher(None, before, after).get_opcodes():
-        gone, new = _words(before[a:a_end]), _words(after[b:b_end])
-        if tag == "equal":
-            yield Change("same", gone)
-        elif tag == "replace" and len(gone) * len(new) <= _MOST_AT_ONCE:
-            yield from _of_words(gone, new)
-        else:
-            yield Change("gone", gone)
-            yield Change("new", new)
-
-
-def _of_words(before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
+def _changes(before: list[str], after: list[str]) -> Iterator[Change]:
+    """Yield what two lists have both, or what is gone and then what is new, in turn."""
     for tag, a, a_end, b, b_end in SequenceMatcher(None, before, after).get_opcodes():
         if tag == "equal":
-            yield Change("same", list(before[a:a_end]))
+            yield Change("same", before[a:a_end])
         else:
-            yield Change("gone", list(before[a:a_end]))
-            yield Change("new", list(after[b:b_end]))
-
-
-def _words(lines: Sequence[str]) -> list[str]:
-    return [word for line in lines for word in _WORD.findall(line)]
+            yield Change("gone", before[a:a_end])
+            yield Change("new", after[b:b_end])

@@ -7,9 +7,11 @@ its shingles or keywords, and the shingles of title and headings.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from dedup_filter.config import FilterConfig
-from dedup_filter.features.analysis import Analysis, hash_words
-from dedup_filter.features.recipes import WEIGHT_UNIT, keywords, part_features
+from dedup_filter.features.analysis import Analysis, hash_of_kind, hash_shingles, hash_words
+from dedup_filter.features.recipes import WEIGHT_UNIT, keywords
 from dedup_filter.features.tokens import tokens
 from dedup_filter.fingerprints.profile import features_of
 from dedup_filter.fingerprints.sketch import simhash, tallies
@@ -83,27 +85,16 @@ def _names(
     else:
         hashes, names = analysis.values.hashes.tolist(), analysis.tokens
     yield from ((each, (name, "text")) for each, name in zip(hashes, names, strict=True))
-    texts = [("title", document.title), *(("heading", each) for each in document.headings)]
-    for kind, text in texts if any(config.part_weights) else ():
-        for shingle in _shingles(tokens(normalize(text)), config.shingle_size):
-            title, headings = (shingle, ()) if kind == "title" else ("", (shingle,))
-            yield from ((each, (shingle, kind)) for each in _part(config, title, headings))
-    for image in document.images:
-        yield from ((each, (f"{image:#018x}", "image")) for each in _part(config, images=(image,)))
-
-
-def _part(
-    config: FilterConfig,
-    title: str = "",
-    headings: tuple[str, ...] = (),
-    images: tuple[int, ...] = (),
-) -> list[int]:
-    """Return the hashes of the features of a part of a page."""
-    of_part = part_features(
-        title, headings, images, config.part_weights, config.shingle_size, config.feature_hash
-    )
-    hashes: list[int] = of_part.hashes.tolist()
-    return hashes
+    size, parts = config.shingle_size, [("title", document.title)]
+    parts += [("heading", each) for each in document.headings]
+    for kind, text in parts if any(config.part_weights) else ():
+        words = tokens(normalize(text))
+        of_text = hash_shingles(hash_words(words, config.feature_hash), size)
+        for each, name in zip(hash_of_kind(of_text, kind), _shingles(words, size), strict=True):
+            yield int(each), (name, kind)
+    images = np.array(document.images, np.uint64)
+    for each, image in zip(hash_of_kind(images, "image"), document.images, strict=True):
+        yield int(each), (f"{image:#018x}", "image")
 
 
 def _shingles(words: list[str], size: int) -> list[str]:

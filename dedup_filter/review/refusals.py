@@ -1,18 +1,21 @@
-"""Lines that make a page differ -> the elements that contain them, and CSS selectors for these.
+"""A refusal (why a page that is near another is kept) -> a sentence; elements that may be ignored.
 
     <section class="stats"><div>Read 1037 times</div></section>    "Read 1037 times"
     -> <div> ('Read 1037 times'), ".stats > div", which may be a value of DEDUP_IGNORE
 
-The element is the smallest that contains all words of the line that the other page lacks; if no
-selector names it, the smallest that contains the line. A selector is made of the id or class names
-of the element, or of an element around it with the same text; or of its tag within an element that
-has an id or class names. Names made by a program (with digits, or letters in random case) differ on
-other pages, so they are not used. Names that CSS would have to escape are not used either. A
-selector must match few elements, and not most of the page's text.
+If only some lines are missing, `ignorable` finds the elements that contain them: the smallest with
+all words of the line that the other page lacks; if no selector names it, the smallest with the
+line. A selector is made of the id or class names of the element, or of an element around it with
+the same text; or of its tag within an element that has an id or class names. Names made by a
+program (with digits, or letters in random case) differ on other pages, so they are not used. Names
+that CSS would have to escape are not used either. A selector must match few elements, and not most
+of the page's text.
 
-Guarantee: the hint can be shown on a terminal, and the selector can be pasted into settings.
+Guarantee: sentences and hints can be shown on a terminal, and the selector can be pasted into
+settings.
 
-Cost: a parse of the page, and three times as much again: 3 ms for 80 KB with 900 elements.
+Cost of `ignorable`: a parse of the page, and three times as much again: 3 ms for 80 KB with 900
+elements.
 """
 
 import re
@@ -24,13 +27,22 @@ from typing import NamedTuple
 from lxml import etree
 
 from dedup_filter.features.tokens import tokens
-from dedup_filter.model import MissingLine, Unjudged
-from dedup_filter.text.decode import parse
+from dedup_filter.model import MissingLine, Refusal, Rule
+from dedup_filter.review.explained_page import tree_of
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.plain_text import normalize
-from dedup_filter.text.reading import markup_of
 from dedup_filter.thresholds import HALF
 from dedup_filter.wording import printable
+
+_OF: dict[Rule, str] = {
+    "hidden": "of hidden text ",
+    "paragraph": "of a paragraph ",
+    "lines": "of lines ",
+    "words": "",
+}
+_LONGEST_URL = 500
+_LONGEST = 60
+"""Characters of a text, or of a name on a page, that are shown."""
 
 _MOST_MATCHES = 10
 """Elements that a selector may match on a page; a name that matches more is too common."""
@@ -43,7 +55,6 @@ _MOST_AROUND = 8
 _MOST_LENGTH, _MOST_TRIES = 2**20, 64
 """Bytes or characters of a page, and selectors tried on it. Within these bounds the search takes no
 longer than judging the page."""
-_LONGEST_NAME, _LONGEST_TEXT = 60, 60
 
 _NO_TEXT = ("script", "style", "title")
 _NAME = re.compile("[A-Za-z_][A-Za-z_-]*")
@@ -51,6 +62,23 @@ _BETWEEN_NAMES = re.compile("[ \t\n\r]+")
 _TAG = re.compile("[a-z][a-z0-9]*")
 _HUMP = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 _PARTS = re.compile("[_-]+")
+
+
+def why(refusal: Refusal) -> str:
+    r"""Describe the text that is missing in the near page, escaped for a log or a terminal.
+
+    >>> why(Refusal("lines", 2, 0, "Size 40", page=1, distance=3, url="http://a/1"))
+    '2 words of lines missing in http://a/1, 0 allowed: "Size 40"'
+    >>> print(why(Refusal("headline", 0, 0, "Chair\x1b", page=1, distance=3, url="http://a/1")))
+    headline missing in http://a/1: "Chair\x1b"
+    """
+    text = printable(refusal.text, _LONGEST)
+    quote = f': "{text}"' if text else ""
+    original = printable(refusal.url or "", _LONGEST_URL) or "a page without URL"
+    if refusal.rule == "headline":
+        return f"headline missing in {original}{quote}"
+    words, allowed = (f"{figure:,.4g}" for figure in (refusal.words, refusal.allowed))
+    return f"{words} words {_OF[refusal.rule]}missing in {original}, {allowed} allowed{quote}"
 
 
 class Shown(NamedTuple):
@@ -89,22 +117,18 @@ def ignorable(page: PageText, lines: Sequence[MissingLine]) -> Ignorable | None:
 
     None: a line is in no element that a selector can name, or the page is not HTML or very long.
     """
-    if not lines or not isinstance(page.html, str | bytes) or len(page.html) > _MOST_LENGTH:
-        return None
-    markup = markup_of(page.html, page.content_type)
-    tree = None if isinstance(markup, Unjudged) else parse(markup)
+    is_too_long = isinstance(page.html, str | bytes) and len(page.html) > _MOST_LENGTH
+    tree = None if is_too_long or not lines else tree_of(page)
     if tree is None:
         return None
     texts, found = _Texts(tree), dict[str, Shown]()
     for line in lines:
         places = list(islice(texts.places(line), _MOST_MATCHES + 1))
-        if not 0 < len(places) <= _MOST_MATCHES:
+        named = [next(filter(None, map(texts.named, holders)), None) for holders in places]
+        if not 0 < len(named) <= _MOST_MATCHES or None in named:
             return None
-        for holders in places:
-            named = next(filter(None, map(texts.selector_of, holders)), None)
-            if named is None:
-                return None
-            found.setdefault(*named)
+        for selector, shown in filter(None, named):
+            found.setdefault(selector, shown)
     if len(found) > _MOST_SELECTORS:
         return None
     return Ignorable(", ".join(found), tuple(found.values()))
@@ -156,23 +180,22 @@ class _Texts:
                 there = self._pieces[first:last]
                 yield [_around(_with_words(there, line)), _around(there)]
 
-    def selector_of(self, element: etree._Element) -> tuple[str, Shown] | None:
+    def named(self, element: etree._Element) -> tuple[str, Shown] | None:
         """Return the first selector that fits an element, and the element that it matches."""
-        size = self._length(element)
+        fitting = ((name, _shown(each)) for name, each in self._names(element) if self._fits(name))
+        return next(fitting, None)
+
+    def _names(self, element: etree._Element) -> Iterator[tuple[str, etree._Element]]:
+        """Yield selectors for an element, and the element that each is made for."""
         around = list(islice(element.iterancestors(), _MOST_AROUND))
-        for each in (element, *(each for each in around if self._length(each) == size)):
-            for name in _names(each):
-                if self._fits(name):
-                    return name, _shown(each)
-        if not _TAG.fullmatch(element.tag):
-            return None
-        for each in around:
+        length = self._length(element)
+        for each in (element, *(each for each in around if self._length(each) == length)):
+            yield from ((name, each) for name in _names(each))
+        for each in around if _TAG.fullmatch(element.tag) else ():
             step = " > " if each is element.getparent() else " "
             for name in _names(each):
                 for own in (*_names(element), element.tag):
-                    if self._fits(selector := f"{name}{step}{own}"):
-                        return selector, _shown(element)
-        return None
+                    yield f"{name}{step}{own}", element
 
     def _fits(self, selector: str) -> bool:
         self._tries += 1
@@ -191,10 +214,8 @@ def _spaceless(text: str) -> str:
 
 def _with_words(pieces: list[_Piece], line: MissingLine) -> list[_Piece]:
     """Return the pieces of a line that contain its missing words; all if that is not known."""
-    if line.words is None or len(pieces) == 1:
-        return pieces
     ends = list(accumulate(len(tokens(normalize(piece.text))) for piece in pieces))
-    if ends[-1] != len(tokens(normalize(line.text))):
+    if line.words is None or ends[-1] != len(tokens(normalize(line.text))):
         return pieces
     first, end = line.words
     places = zip(pieces, [0, *ends], ends, strict=False)
@@ -210,13 +231,11 @@ def _around(pieces: Sequence[_Piece]) -> etree._Element:
 
 def _names(element: etree._Element) -> Iterator[str]:
     """Yield selectors by the id and by the class names of an element, if a person chose them."""
-    id_ = element.get("id", "")
-    if _is_given(id_):
+    if _is_given(id_ := element.get("id", "")):
         yield f"#{id_}"
-    names = _BETWEEN_NAMES.split(element.get("class", ""))
-    classes = [name for name in names if _is_given(name)]
-    if classes:
-        yield "." + ".".join(classes[:_MOST_NAMES])
+    classes = filter(_is_given, _BETWEEN_NAMES.split(element.get("class", "")))
+    if name := ".".join(islice(classes, _MOST_NAMES)):
+        yield f".{name}"
 
 
 def _is_given(name: str) -> bool:
@@ -225,7 +244,7 @@ def _is_given(name: str) -> bool:
     >>> [_is_given(name) for name in ("views", "viewCount", "post-4711", "sc-bdVaJa", 'a"b')]
     [True, True, False, False, False]
     """
-    if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+    if len(name) > _LONGEST or not _NAME.fullmatch(name):
         return False
     humps = [_HUMP.findall(part) for part in _PARTS.split(name)]
     return not any(len(each) > 2 and sum(map(len, each)) < 3 * len(each) for each in humps)
@@ -233,10 +252,9 @@ def _is_given(name: str) -> bool:
 
 def _shown(element: etree._Element) -> Shown:
     attributes = [
-        f' {name}="{escape(printable(value, _LONGEST_NAME))}"'
+        f' {name}="{escape(printable(value, _LONGEST))}"'
         for name in ("id", "class")
         if (value := element.get(name))
     ]
     text = " ".join(" ".join(map(str, element.itertext())).split())
-    tag = f"<{printable(element.tag, _LONGEST_NAME)}{''.join(attributes)}>"
-    return Shown(tag, text[:_LONGEST_TEXT])
+    return Shown(f"<{printable(element.tag, _LONGEST)}{''.join(attributes)}>", text[:_LONGEST])

@@ -12,7 +12,7 @@ Each has a 95 % confidence interval, by Wilson's score (1927).
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dedup_filter.errors import DedupError
 from dedup_filter.estimate import Estimate, wilson
@@ -52,20 +52,17 @@ def labels_in(lines: Iterable[bytes]) -> Iterator[Label]:
         if line.isspace():
             continue
         try:
-            read: Any = json.loads(line)
-            label = Label(read["a"], read["b"], read["same"])
-        except (ValueError, LookupError, TypeError, RecursionError):
-            label = None
-        if label is None or not (
-            isinstance(label.a, str)
-            and isinstance(label.b, str)
-            and isinstance(label.same, bool | None)
-        ):
-            raise DedupError(
-                f'line {number} of the labels is not like {{"a": URL, "b": URL, "same": true}}'
-            )
-        if label.same is not None:
-            yield label
+            match json.loads(line):
+                case {"a": str(a), "b": str(b), "same": bool(same)}:
+                    yield Label(a, b, same)
+                    continue
+                case {"a": str(), "b": str(), "same": None}:
+                    continue
+        except (ValueError, RecursionError):
+            pass
+        raise DedupError(
+            f'line {number} of the labels is not like {{"a": URL, "b": URL, "same": true}}'
+        )
 
 
 def scores(labels: Iterable[Label], clusters: Mapping[str, int | None]) -> Scores:
@@ -83,11 +80,5 @@ def scores(labels: Iterable[Label], clusters: Mapping[str, int | None]) -> Score
             unknown += 1
     called = {pair for pair in judged if len({clusters[url] for url in pair}) == 1}
     same = {pair for pair, is_same in judged.items() if is_same}
-    right = len(called & same)
-    return Scores(
-        len(same),
-        len(judged) - len(same),
-        unknown,
-        wilson(right, len(called)),
-        wilson(right, len(same)),
-    )
+    precision, recall = (wilson(len(called & same), len(of)) for of in (called, same))
+    return Scores(len(same), len(judged) - len(same), unknown, precision, recall)

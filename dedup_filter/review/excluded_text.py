@@ -17,11 +17,9 @@ from typing import NamedTuple
 from lxml import etree
 
 from dedup_filter.fingerprints.read_page import Contents
-from dedup_filter.model import Unjudged
-from dedup_filter.review.explanation.explained_page import ExplainedPage
+from dedup_filter.review.explained_page import ExplainedPage, tree_of
 from dedup_filter.text.blocks import Block, Role, frame_name, role_of, split_blocks
 from dedup_filter.text.concealed import Choice
-from dedup_filter.text.decode import parse
 from dedup_filter.text.marked_text import (
     ENDUNREAD,
     OPEN,
@@ -33,11 +31,11 @@ from dedup_filter.text.marked_text import (
     segments_of,
     text_of,
 )
-from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.plain_text import count_words
-from dedup_filter.text.reading import Page, markup_of
+from dedup_filter.text.reading import Page
 from dedup_filter.text.selectors import taken_out
 from dedup_filter.thresholds import FRAME_TIMES
+from dedup_filter.wording import counted
 
 RULES = {
     "ignored": "left out by selectors of ignore",
@@ -82,10 +80,7 @@ def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
     page, contents = explained.page.content, explained.contents
     if not isinstance(page, Page) or contents is None:
         return []
-    source = explained.source or PageText()
-    html = source.html
-    markup = markup_of(html, source.content_type) if isinstance(html, str | bytes) else None
-    tree = None if markup is None or isinstance(markup, Unjudged) else parse(markup)
+    tree = tree_of(explained.source)
     blocks, heads = page.blocks, list[str]()
     found: list[ExcludedText] = []
     if tree is not None:
@@ -170,7 +165,7 @@ class _Reasons:
             return "title", "" if block.text == self._title else "not the first one"
         times = self._times[place]
         if times > self._most:
-            return "frame_seen", f"shown by {times:,} earlier {'page' if times == 1 else 'pages'}"
+            return "frame_seen", f"shown by {counted(times, 'earlier page')}"
         if place not in self._candidates:
             frame = block.containers.frames[block.inside]
             return "frame", frame_name(self._heads[frame]) if self._heads else ""

@@ -3,16 +3,14 @@
 import pytest
 from made_text import prose
 
-from dedup_filter import ConfigError, NearDuplicateFilter
-
 URL = "http://a.example/page"
 
 
 @pytest.fixture
-def crawl(tmp_path):
+def crawl(kept_place):
     def run(*pages, **options):
         options = {"changes": True, **options}
-        with NearDuplicateFilter.open(tmp_path / "index", **options) as judged:
+        with kept_place.open(**options) as judged:
             return [judged.see(url, html=f"<p>{text}</p>") for url, text in pages]
 
     return run
@@ -56,10 +54,8 @@ def test_short_pages(crawl):
     assert (page.outcome, page.change) == ("unjudged", None)
 
 
-def test_nothing_is_measured_without_the_option_nor_for_a_shared_index(crawl):
+def test_nothing_is_measured_without_the_option(crawl):
     text = prose(1, words=300)
     crawl((URL, text), changes=False)
     [page] = crawl((URL, text), changes=False)
     assert (page.outcome, page.change, page.as_json()["change"]) == ("revisit", None, None)
-    with pytest.raises(ConfigError, match="changes is for an index in a directory"):
-        NearDuplicateFilter.check_options("redis://host", changes=True)

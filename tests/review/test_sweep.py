@@ -1,7 +1,6 @@
 """Kept pages judged again by other settings, against crawls that have those settings."""
 
 from contextlib import nullcontext
-from itertools import count
 
 import pytest
 from command_line import run
@@ -11,10 +10,8 @@ from index_feed import article as report
 from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreCorrupt
-from dedup_filter.review.tuning import sweep as sweep_module
-from dedup_filter.review.tuning.labels import Label
-from dedup_filter.review.tuning.replay import replayed
-from dedup_filter.review.tuning.sweep import DISTANCES, SIMILARITIES, Sweep
+from dedup_filter.review.labels import Label
+from dedup_filter.review.sweep import DISTANCES, SIMILARITIES, Sweep, replayed
 from dedup_filter.store.sqlite.page_reader import Snapshot
 
 DEMO = [
@@ -252,12 +249,3 @@ def test_canonical_links_are_kept_with_the_pages(tmp_path, article):
         folder = tmp_path / str(before)
         crawled(feed, folder, keep_text=True, canonical=before, shared_phrases=False)
         assert changes(folder, canonical=not before) == [(url, kind) for url in urls[1:3]]
-
-
-def test_the_time_is_estimated_by_the_first_pages(finished, monkeypatch):
-    """Each verdict takes two seconds by this clock; what comes before the first is not counted."""
-    clock = count(step=2)
-    monkeypatch.setattr(sweep_module, "perf_counter", lambda: next(clock))
-    with Snapshot.open_to_read(finished) as snapshot:
-        one, some = (Sweep(snapshot, [{}], most=most) for most in (1, 30))
-        assert (one.seconds(), some.seconds()) == (0, 60)

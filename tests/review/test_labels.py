@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dedup_filter.errors import DedupError
 from dedup_filter.estimate import wilson
-from dedup_filter.review.tuning.labels import Label, labels_in, scores
+from dedup_filter.review.labels import Label, labels_in, scores
 
 
 @given(st.integers(1, 500).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))

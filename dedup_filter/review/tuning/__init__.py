@@ -1,1 +1,0 @@
-"""The kept pages of an index, settings, labelled pairs -> what each setting would drop."""
