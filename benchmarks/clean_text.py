@@ -34,9 +34,8 @@ from stopwatch import figure
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.model import Unjudged
-from dedup_filter.text.clean_text import clean_text
 from dedup_filter.text.decode import as_utf8
-from dedup_filter.text.reading import Page, read
+from dedup_filter.text.reading import Page, clean_text, read
 
 Extract = Callable[[bytes], str]
 ALONE, KNOWN = "this library, alone", "this library, frame known"

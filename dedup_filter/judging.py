@@ -56,9 +56,8 @@ from dedup_filter.model import Verdict
 from dedup_filter.store.protocol import KeptPages, Overtaken
 from dedup_filter.store.records import KEPT_AS_TEXT
 from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
-from dedup_filter.text.clean_text import clean_text
 from dedup_filter.text.page_url import Place, canonical_of
-from dedup_filter.text.reading import Shown
+from dedup_filter.text.reading import Shown, clean_text
 from dedup_filter.thresholds import FRAME_TIMES
 
 logger = logging.getLogger(__name__)

@@ -45,9 +45,8 @@ from dedup_filter.fingerprints.sketch import (
 )
 from dedup_filter.model import Document, Reason
 from dedup_filter.text.blocks import text_hash
-from dedup_filter.text.headlines import Headline, TimesShown, never_shown
+from dedup_filter.text.headlines import Headline, TimesShown, never_shown, title_parts
 from dedup_filter.text.plain_text import count_words, normalize
-from dedup_filter.text.reading import title_parts
 from dedup_filter.thresholds import FRAME_TIMES, HALF, MIN_WORDS
 
 if TYPE_CHECKING:

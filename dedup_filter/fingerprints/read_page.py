@@ -30,14 +30,14 @@ from dedup_filter.model import Document, Reason, Unjudged
 from dedup_filter.text.blocks import Block
 from dedup_filter.text.content import Content, find_content, first_link, whole_content, word_sum
 from dedup_filter.text.decode import looks_binary
-from dedup_filter.text.headlines import Headline
+from dedup_filter.text.headlines import MOST_OF_HEADLINE, Headline
 from dedup_filter.text.lines import compared_lines, text_blocks
 from dedup_filter.text.page_bytes import pack_page, page_nbytes, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import links_of_header
 from dedup_filter.text.payloads import Payloads
 from dedup_filter.text.plain_text import count_words, normalize_parts
-from dedup_filter.text.reading import MOST_OF_HEADLINE, Page, Shown, read
+from dedup_filter.text.reading import Page, Shown, read
 from dedup_filter.text.selectors import Selectors
 from dedup_filter.thresholds import FRAME_TIMES, LINE_WORDS, MIN_WORDS
 

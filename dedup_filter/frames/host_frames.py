@@ -59,8 +59,8 @@ from dedup_filter.fingerprints.profile import Surroundings
 from dedup_filter.frames.provisional_pages import ProvisionalPage, ProvisionalPages
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.content import ANY_MENU
-from dedup_filter.text.headlines import Headline, shares_words
-from dedup_filter.text.reading import MOST_OF_HEADLINE, Shown, part_hash
+from dedup_filter.text.headlines import MOST_OF_HEADLINE, Headline, part_hash, shares_words
+from dedup_filter.text.reading import Shown
 from dedup_filter.thresholds import FRAME_TIMES, MENU_SHARE, MIN_WORDS, THIRD
 
 _FORMAT = 1

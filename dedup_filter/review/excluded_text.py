@@ -1,22 +1,36 @@
 """A judged page -> all text that was left out of its stored text, each with the rule.
 
-    all text of the tree -> blocks, and text outside blocks   `text/account.py`
-    blocks               -> the stored text of the page       `fingerprints/own_texts.py`
+    tree            -> blocks, and text that is in no block   `text/concealed.py`
+    blocks          -> the stored text of the page            `fingerprints/read_page.py`
 
-Each rule is found by the function that applies it in a crawl: from "element" to "markup" by
-`text/account.py`.
+Each rule is found by the function that applies it in a crawl: the page is read once more, with the
+text that is skipped in a crawl. So all texts together are all text nodes of the tree, and of the
+pages in its frames.
+
+Cost: three times as much as to read the page.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+import re
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from lxml import etree
 
 from dedup_filter.fingerprints.read_page import Contents
 from dedup_filter.review.explained_page import ExplainedPage, tree_of
-from dedup_filter.text.account import Account, Piece, account
-from dedup_filter.text.blocks import frame_name
+from dedup_filter.text.blocks import Block, Role, frame_name, role_of, split_blocks
+from dedup_filter.text.concealed import Choice
+from dedup_filter.text.marked_text import (
+    ENDUNREAD,
+    OPEN,
+    SCRIPT,
+    UNREAD,
+    UNSCRIPT,
+    marked_text,
+    parts_of,
+    segments_of,
+    text_of,
+)
 from dedup_filter.text.plain_text import count_words
 from dedup_filter.text.reading import Page
 from dedup_filter.text.selectors import taken_out
@@ -32,7 +46,6 @@ RULES = {
     "notice": "noscript that only requests JavaScript",
     "data": "script data without prose that is read",
     "data_read": "script data; its prose is read after all other text",
-    "markup": "escaped HTML in hidden text; it is read as HTML",
     "title": "title of the page; it counts for headline and digest",
     "frame_seen": "frame: earlier pages of the host had it",
     "frame": "page frame by an element's tag or class name",
@@ -42,6 +55,7 @@ RULES = {
     "links": "mostly links, within the main content",
 }
 """Why text is left out, by rule."""
+_SECTION = re.compile(f"{UNREAD}.*?{ENDUNREAD}|{SCRIPT}.*?{UNSCRIPT}", re.DOTALL)
 
 
 class ExcludedText(NamedTuple):
@@ -58,26 +72,33 @@ class ExcludedText(NamedTuple):
 
 
 def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
-    """Return, in page order, all text of a page that is not in its stored text.
+    """Return all text of a page that is not in its stored text.
 
-    Text that selectors leave out comes first. If an index has kept the page, only its blocks are
-    known.
+    Text that selectors leave out comes first, then text that is in no block, then the blocks, each
+    in page order. If an index has kept the page, only its blocks are known.
     """
     page, contents = explained.page.content, explained.contents
     if not isinstance(page, Page) or contents is None:
         return []
-    tree, by_selectors = tree_of(explained.source), list[ExcludedText]()
-    if tree is None:
-        pieces = [Piece(block.text, block=block.position) for block in page.blocks]
-        found = Account(pieces, list(page.blocks), [])
-    else:
-        by_selectors = _by_selectors(explained, page, tree)
-        found = account(tree)
-    times = explained.context.times_shown().tolist()
-    of_blocks = dict(_of_blocks(page, contents, times, found))
-    for block in contents.known_by:
-        of_blocks.pop(block.position, None)
-    return [*by_selectors, *_in_order(found, of_blocks)]
+    tree = tree_of(explained.source)
+    blocks, heads = page.blocks, list[str]()
+    found: list[ExcludedText] = []
+    if tree is not None:
+        found += _by_selectors(explained, page, tree)
+        parts = parts_of(marked_text(tree))
+        choice = Choice(parts, split_blocks(parts.visible).blocks)
+        found += _in_no_block(tree, choice, parts.data)
+        blocks, heads = _with_heads(choice.marked)
+    reasons = _Reasons(page, contents, explained.context.times_shown().tolist(), heads)
+    known, span = (
+        {block.position for block in text} for text in (contents.known_by, contents.span)
+    )
+    for block in blocks:
+        if block.position not in known:
+            rule, detail = reasons.of(block)
+            is_in_span = block.position in span
+            found.append(ExcludedText(rule, block.text, block.words, detail, is_in_span))
+    return found
 
 
 def _by_selectors(explained: ExplainedPage, page: Page, tree: etree._Element) -> list[ExcludedText]:
@@ -92,38 +113,67 @@ def _by_selectors(explained: ExplainedPage, page: Page, tree: etree._Element) ->
     ]
 
 
-def _in_order(found: Account, of_blocks: dict[int, ExcludedText]) -> Iterator[ExcludedText]:
-    for (unread, element), pieces in groupby(found.pieces, lambda each: each[1:3]):
-        if unread and unread != "title":
-            text = "\n".join(" ".join(piece.text.split()) for piece in pieces)
-            yield ExcludedText(unread, text, count_words(text), element)
-            continue
-        for piece in pieces:
-            if piece.block in of_blocks:
-                yield of_blocks.pop(piece.block)
-    yield from of_blocks.values()  # blocks of script data have no piece of their own
+def _in_no_block(
+    tree: etree._Element, choice: Choice, data: Collection[str]
+) -> Iterator[ExcludedText]:
+    """Yield the text that is in no block; `data`: the texts of scripts that are data."""
+    marked = marked_text(tree, with_unread=True)
+    for section in _SECTION.findall(marked):
+        name, _, text = section[len(OPEN) : -len(OPEN)].partition(OPEN)
+        if section.startswith(SCRIPT) and text in data:
+            rule, name = "data_read" if choice.reads_data else "data", ""
+        else:
+            rule, name = "element", name or "script"
+        if text and not text.isspace():
+            yield ExcludedText(rule, text, count_words(text), name)
+    for place, segment in segments_of(_SECTION.sub("", marked)):
+        if place and not (choice.reads_hidden and place in ("hidden", "waiting")):
+            text = text_of(segment)
+            yield ExcludedText("hidden" if place == "waiting" else place, text, count_words(text))
 
 
-def _of_blocks(
-    page: Page, contents: Contents, times: Sequence[int], found: Account
-) -> Iterator[tuple[int, ExcludedText]]:
-    """Yield each block by its position, as it is if it is not in the stored text."""
-    is_new = contents.known_by is contents.new
-    content, most = (contents.of_new, 0) if is_new else (contents.of_unframed, FRAME_TIMES - 1)
-    shown = dict(zip((block.position for block in page.blocks), times, strict=True))
-    left_out = content.left_out([each for each in page.blocks if shown[each.position] <= most])
-    span = {block.position for block in contents.span}
-    for block in found.blocks:
-        # If a page is judged as a list of links, its headline is outside the list.
-        rule: str = left_out.get(place := block.position, "container")
-        detail = ""
+def _with_heads(marked: str) -> tuple[list[Block], list[str]]:
+    """Return the blocks of a page with its titles, and the head of each container."""
+    heads = [""]
+
+    def noted(head: str) -> Role:
+        heads.append(head)
+        return role_of(head)
+
+    return split_blocks(marked, noted).blocks, heads
+
+
+class _Reasons:
+    """Why blocks are not in the stored text of a page."""
+
+    def __init__(
+        self, page: Page, contents: Contents, times: Sequence[int], heads: Sequence[str]
+    ) -> None:
+        self._heads, self._title = heads, page.title
+        self._times = dict(zip((block.position for block in page.blocks), times, strict=True))
+        is_new = contents.known_by is contents.new
+        content = contents.of_new if is_new else contents.of_unframed
+        self._most = 0 if is_new else FRAME_TIMES - 1
+        self._inside, self._candidates, self._stretch = (
+            {block.position for block in part} for part in content[1:4]
+        )
+
+    def of(self, block: Block) -> tuple[str, str]:
+        """Return the rule for a block, and why it applies."""
+        place = block.position
         if block.kind == "title":
-            rule, detail = "title", "" if block.text == page.title else "not the first one"
-        elif (count := shown[place]) > most:
-            rule, detail = "frame_seen", f"shown by {counted(count, 'earlier page')}"
-        elif rule == "frame":
+            return "title", "" if block.text == self._title else "not the first one"
+        times = self._times[place]
+        if times > self._most:
+            return "frame_seen", f"shown by {counted(times, 'earlier page')}"
+        if place not in self._candidates:
             frame = block.containers.frames[block.inside]
-            detail = frame_name(found.heads[frame]) if found.heads else ""
-        elif block.link_words:
-            detail = f"{block.link_words:g} of {block.words:g} words are links"
-        yield place, ExcludedText(rule, block.text, block.words, detail, place in span)
+            return "frame", frame_name(self._heads[frame]) if self._heads else ""
+        if place not in self._inside:
+            rule = "container"
+        elif place in self._stretch:
+            rule = "links"
+        else:
+            rule = "before" if place < min(self._stretch, default=0) else "after"
+        links = f"{block.link_words:g} of {block.words:g} words are links"
+        return rule, links if block.link_words else ""

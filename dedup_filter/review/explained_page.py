@@ -28,11 +28,10 @@ from dedup_filter.frames.host_frames import HostContext, no_context
 from dedup_filter.model import Unjudged
 from dedup_filter.store.protocol import KeptContent
 from dedup_filter.store.records import PageRecord
-from dedup_filter.text.clean_text import clean_text
 from dedup_filter.text.decode import parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.text.reading import Page, Shown, markup_of
+from dedup_filter.text.reading import Page, Shown, clean_text, markup_of
 
 ContextOf = Callable[[str, Shown], HostContext]
 """The URL of a page, and the blocks that it shows -> the known frame of its host."""

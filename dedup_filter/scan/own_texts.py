@@ -16,10 +16,9 @@ from dedup_filter.frames.host_frames import Frames, no_context
 from dedup_filter.judging import loading
 from dedup_filter.model import Reason, Unjudged
 from dedup_filter.store.protocol import Recorded
-from dedup_filter.text.clean_text import clean_text
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.text.reading import Page
+from dedup_filter.text.reading import Page, clean_text
 
 
 class OwnTexts:

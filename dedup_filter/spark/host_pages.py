@@ -37,10 +37,11 @@ from dedup_filter.spark.data_frames import Row
 from dedup_filter.store.location import MEMORY, open_index
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite.page_reader import signed
+from dedup_filter.text.headlines import title_parts
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place, host_of
-from dedup_filter.text.reading import Page, title_parts
+from dedup_filter.text.reading import Page
 
 if TYPE_CHECKING:
     from dedup_filter.store.protocol import KeptPages

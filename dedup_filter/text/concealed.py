@@ -1,46 +1,37 @@
 """Parts of a page -> the blocks that are read, and a measure of the text that is not read.
 
-A script may build the visible text from text that the page contains:
-
     hidden, noscript     elements that a script shows, or that replace the script
     script data          JSON and the like; its strings of prose count
     template             never read: scripts make rows and dialogs from it
-    notes                never read: options, alternatives of images, values of inputs; they count
-                         only if they have more words than the visible text, see `Choice.note`
+    notes                never read, see `Choice.note`
 
 The first two are read if they have more new words (outside frames, without links) than the page
 shows: so an article that waits for its script is read, while cookie dialogs and menus beside a text
-are not. Hidden text is read where it stands; strings of script data are read at the end, in one
-container for each script. Sentences that are already visible do not count.
-Text that is not read is counted and hashed, so that pages that differ in unread text do not count
-as equal. Text that waits for a script is also counted apart, because it may be the content of the
-page: all unread text but hidden text without the mark of React's streaming (a dialog).
+are not. Hidden text is read where it stands, strings of script data at the end.
 
-The search in script data knows string literals of JSON, in their order, but no structure around
-them. So it handles ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
-`self.__next_f.push([1, "..."])`, and truncated data. If a string holds data, the data is searched,
-too; if a string holds HTML, the text that the HTML shows counts.
+Text that is not read is counted and hashed, so that pages that differ in it do not count as equal.
+Text that waits for a script is also counted apart, because it may be the content of the page: all
+unread text but hidden text without the mark of React's streaming (a dialog).
 
 A page is made by script if it shows hardly a word, or few words and an empty element that is the
 root of an application, and if no hidden text or script data is read.
 
-Time is linear in the length of the page; no nesting recurses. Cost: 8 ms for 100 KB of script data
-that is all prose, 3 ms for data without any.
+Cost: 8 ms for 100 KB of script data that is all prose, 3 ms for data without any; linear.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from math import floor
 
 import xxhash
 
 from dedup_filter.text.blocks import NOWHERE, Block, Cut, split_blocks, text_hash
+from dedup_filter.text.content import word_sum
 from dedup_filter.text.decode import parse
 from dedup_filter.text.lines import with_line_ends
-from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of, without_marks
+from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of
 from dedup_filter.text.plain_text import count_words
 
 _NO_PAGE = 20
@@ -51,21 +42,16 @@ _TEXT_OF_PAGE = 60
 """With this many words read from hidden text or script data, a page is not made by script."""
 _ROOTS = frozenset(("root", "app", "__next", "__nuxt", "___gatsby", "react-root", "app-root"))
 
-_LEAST_WORDS = 6
-"""Minimum words of a string of prose. Names and addresses hardly have as many."""
-_LEAST_LENGTH = 10
-"""Minimum characters of a string of prose: six words of Chinese."""
+_LEAST_WORDS, _LEAST_LENGTH = 6, 10
+"""Minimum words and characters (six words of Chinese) of a string of prose. Names and addresses
+hardly have as many."""
 _WHOLE_WORDS = 2 / 3
 """Minimum share of the characters of prose, without white space, in whole words. The characters of
 addresses, class names and code are not in whole words."""
 _SAMPLE = 500
 """Characters at the start of a string by which it is recognised as prose."""
-_MOST_DATA = 2**20
-"""Characters of script data that are searched."""
-_MOST_STRINGS = 4_096
-"""Strings of prose that are read: an article has a hundred."""
-_MOST_NESTING = 3
-"""Levels of strings in strings: JSON.parse("{\\"a\\": \\"...\\"}")."""
+_MOST_DATA, _MOST_NESTING = 2**20, 3
+"""Characters of script data that are searched; levels of strings in strings of data."""
 
 _SENTENCE_END = re.compile(r"[.!?…。！？\n](?:(?<=[。！？\n])|\s+)")
 """A character set comes first, so that `re` skips to its characters without trying each place."""
@@ -87,7 +73,7 @@ def read_concealed(
     Return this text, and `unread_words`, `unread_hash`, `is_by_script`, `notes_hash`,
     `waiting_words` and `waiting_hash` of the `Page`.
     """
-    choice = choose(parts, visible)
+    choice = Choice(parts, visible.blocks)
     cut = visible if choice.marked is parts.visible else split_blocks(choice.marked)
     notes_hash = choice.note(parts.notes) if parts.notes else 0
     unread_hash = choice.unread.intdigest() if choice.unread_words else 0
@@ -96,39 +82,22 @@ def read_concealed(
     return cut, (choice.unread_words, unread_hash, is_by_script, notes_hash, *of_waiting)
 
 
-def choose(parts: Parts, visible: Cut) -> "Choice":
-    """Choose the marked text to read of a page whose visible text is `visible`."""
-    choice = Choice(visible.blocks, parts.visible)
-    if parts.segments or parts.data:
-        _choose(parts, choice)
-    return choice
-
-
 def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
-    """Return the texts of prose in the data of each script, and the data beyond the bounds."""
-    room, strings = _MOST_DATA, _MOST_STRINGS
-    found: list[list[str]] = []
-    unsearched: list[str] = []
+    """Return the texts of prose in the data of each script, and the data beyond the bound."""
+    room, found, unsearched = _MOST_DATA, list[list[str]](), list[str]()
     for data in scripts:
-        searched, rest = data[:room], data[room:]
-        room -= len(searched)
-        prose = _prose(searched)
-        texts = list(islice(prose, strings))
-        strings -= len(texts)
-        found.append(list(chain.from_iterable(texts)))
-        if rest:
-            unsearched.append(rest)
-        if next(prose, None):
-            room = 0
-            unsearched.append(searched)
+        found.append(list(chain.from_iterable(_prose(data[:room]))))
+        if len(data) > room:
+            unsearched.append(data[room:])
+        room = max(room - len(data), 0)
     return found, unsearched
 
 
 class Choice:
     """The text that is read besides the visible text, and a measure of the unread text."""
 
-    def __init__(self, visible: Sequence[Block], marked: str) -> None:
-        self.marked = marked
+    def __init__(self, parts: Parts, visible: Sequence[Block]) -> None:
+        self.marked = parts.visible
         """The marked text that is read."""
         self.reads_hidden = False
         self.reads_data = False
@@ -136,21 +105,56 @@ class Choice:
         self.waiting_words = 0.0
         self.unread = xxhash.xxh3_64()
         self.waiting = xxhash.xxh3_64()
-        self._visible = visible
+        self._visible = [block for block in visible if block.kind != "title"]
+        self._shown = word_sum(block for block in self._visible if block.is_text)
         self._taken = 0.0
+        # One split is faster than many; joined by a sentence end that does not also match "\n".
+        texts = [each.text for each in visible] if parts.segments or parts.data else []
+        self._known = set(_sentences("。".join(texts)))
+        if parts.segments:
+            hidden, waiting = self._unseen_of(parts, "hidden"), self._unseen_of(parts, "waiting")
+            self.reads_hidden = self._takes(waiting, hidden)
+            if self.reads_hidden:
+                self.marked = parts.marked("", "hidden", "waiting")
+        if parts.data:
+            found, unsearched = prose_of(parts.data)
+            of_scripts = [list(self._unseen(texts)) for texts in found]
+            self.reads_data = self._takes(list(chain.from_iterable(of_scripts)))
+            if self.reads_data:
+                self.marked += "".join(map(_as_marked, of_scripts))
+            self._leave(unsearched)
+        if parts.segments:
+            self._leave(self._unseen_of(parts, "template"))
 
-    def takes(self, waiting: Sequence[str], hidden: Sequence[str] = ()) -> bool:
+    def note(self, texts: Iterable[str]) -> int:
+        """Return 64 bits of the notes; if they have more words than the visible text, count them.
+
+        They count for no more words than are visible: a list of all countries makes no page unread.
+        On a page with more text, notes must not count: the image of an advert is new at each fetch.
+        """
+        noted, shown = "\n".join(texts), word_sum(self._visible)
+        if count_words(noted) > shown:
+            left = self.unread_words, self.waiting_words
+            self._leave([noted])
+            self.unread_words, self.waiting_words = (max(each, floor(shown)) for each in left)
+        return text_hash(noted)
+
+    def is_hull(self, empty_ids: Iterable[str]) -> bool:
+        """Return whether the page is an empty shell that scripts fill."""
+        is_frame = not _ROOTS.isdisjoint(empty_ids) and self._shown < _NO_APPLICATION
+        return self._taken < _TEXT_OF_PAGE and (is_frame or word_sum(self._visible) < _NO_PAGE)
+
+    def _takes(self, waiting: Sequence[str], hidden: Sequence[str] = ()) -> bool:
         """Return whether texts are longer than the text read so far; leave them if not."""
         words = sum(map(count_words, [*waiting, *hidden]))
         if words > self._shown + self._taken:
             self._taken += words
             return True
-        self.leave(hidden, waits=False)
-        self.leave(waiting)
+        self._leave(hidden, waits=False)
+        self._leave(waiting)
         return False
 
-    def leave(self, texts: Iterable[str], *, waits: bool = True) -> None:
-        """Count and hash unread text."""
+    def _leave(self, texts: Iterable[str], *, waits: bool = True) -> None:
         for text in texts:
             words, line = count_words(text), text.encode("utf-8", "surrogatepass") + b"\n"
             self.unread_words += words
@@ -159,79 +163,24 @@ class Choice:
                 self.waiting_words += words
                 self.waiting.update(line)
 
-    def note(self, texts: Iterable[str]) -> int:
-        """Return 64 bits of the notes; if they have more words than the visible text, count them.
+    def _unseen_of(self, parts: Parts, place: str) -> list[str]:
+        """Return the new texts in a place that are neither links nor page frame."""
+        return list(
+            self._unseen(
+                block.text
+                for block in split_blocks(parts.marked(place)).blocks
+                if block.is_text and block.containers.frames[block.inside] == NOWHERE
+            )
+        )
 
-        They count for no more words than are visible: a list of all countries makes no page unread.
-        On a page with more text, notes must not count: the image of an advert is new at each fetch.
-        """
-        noted = "\n".join(texts)
-        shown = sum([block.words for block in self._visible if block.kind != "title"])
-        if count_words(noted) > shown:
-            left = self.unread_words, self.waiting_words
-            self.leave([noted])
-            self.unread_words, self.waiting_words = (max(each, floor(shown)) for each in left)
-        return text_hash(noted)
-
-    def unseen(self, texts: Iterable[str]) -> Iterator[str]:
+    def _unseen(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield each text without the sentences of earlier texts and of the visible text."""
         for text in texts:
-            all_of_it = sentences(text)
+            all_of_it = _sentences(text)
             new = [each for each in all_of_it if each not in self._known]
             if new:
                 self._known.update(new)
                 yield ". ".join(new) if len(new) < len(all_of_it) else text
-
-    def is_hull(self, empty_ids: Iterable[str]) -> bool:
-        """Return whether the page is an empty shell that scripts fill."""
-        if self._taken >= _TEXT_OF_PAGE:
-            return False
-        if sum([block.words for block in self._visible if block.kind != "title"]) < _NO_PAGE:
-            return True
-        return not _ROOTS.isdisjoint(empty_ids) and self._shown < _NO_APPLICATION
-
-    @cached_property
-    def _shown(self) -> float:
-        """The words of visible blocks that are not mostly links."""
-        texts = [block for block in self._visible if block.is_text and block.kind != "title"]
-        return sum([block.words for block in texts])
-
-    @cached_property
-    def _known(self) -> set[str]:
-        # One split is faster than many; joined by a sentence end that does not also match "\n".
-        return set(sentences("。".join([block.text for block in self._visible])))
-
-
-def _choose(parts: Parts, choice: Choice) -> None:
-    """Add the text to read to the visible text; leave the rest."""
-    parts = parts._replace(segments=[without_markup(*segment) for segment in parts.segments])
-    hidden, waiting = (
-        list(choice.unseen(_texts(split_blocks(parts.marked(place)).blocks)))
-        for place in ("hidden", "waiting")
-    )
-    if choice.takes(waiting, hidden):
-        choice.marked = parts.marked("", "hidden", "waiting")
-        choice.reads_hidden = True
-    found, unsearched = prose_of(parts.data)
-    of_scripts = [list(choice.unseen(texts)) for texts in found]
-    if choice.takes(list(chain.from_iterable(of_scripts))):
-        choice.marked += _as_marked(of_scripts)
-        choice.reads_data = True
-    choice.leave(unsearched)
-    template = split_blocks(parts.marked("template"))
-    choice.leave(choice.unseen(_texts(template.blocks)))
-
-
-def without_markup(place: str, segment: str) -> tuple[str, str]:
-    """Parse hidden text that is escaped HTML, as in the noscript of some pages."""
-    if place not in ("hidden", "waiting") or not _MARKUP.search(segment):
-        return place, segment
-    pieces = segment.split(OPEN)  # texts and heads in turn
-    pieces[0::2] = [
-        _paragraphs(_markup_texts(without_marks(text))) if _MARKUP.search(text) else text
-        for text in pieces[0::2]
-    ]
-    return place, OPEN.join(pieces)
 
 
 def _markup_texts(markup: str) -> list[str]:
@@ -242,32 +191,19 @@ def _markup_texts(markup: str) -> list[str]:
     return [block.text for block in split_blocks(parts_of(marked_text(tree)).visible).blocks]
 
 
-def _texts(blocks: Iterable[Block]) -> Iterator[str]:
-    """Yield the texts of blocks that are neither links nor page frame."""
-    for block in blocks:
-        if block.is_text and block.containers.frames[block.inside] == NOWHERE:
-            yield block.text
-
-
-def sentences(text: str) -> list[str]:
+def _sentences(text: str) -> list[str]:
     """Cut a text into its sentences, without the marks at their ends."""
     pieces = map(str.strip, _SENTENCE_END.split(text))
     return [piece.rstrip(".!?…。！？") for piece in pieces if piece]
 
 
-def _as_marked(of_scripts: Iterable[Sequence[str]]) -> str:
-    """Write texts as paragraphs, in one container for each script."""
-    return "".join(
-        [f"{OPEN}script {OPEN}{_paragraphs(texts)}{CLOSE}" for texts in of_scripts if texts]
-    )
-
-
-def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join([f"{OPEN}p {OPEN}{with_line_ends(text)}{CLOSE}" for text in texts])
+def _as_marked(of_script: Sequence[str]) -> str:
+    """Write the texts of a script as paragraphs in one container."""
+    paragraphs = [f"{OPEN}p {OPEN}{with_line_ends(text)}{CLOSE}" for text in of_script]
+    return f"{OPEN}script {OPEN}{''.join(paragraphs)}{CLOSE}" if paragraphs else ""
 
 
 def _prose(data: str) -> Iterator[list[str]]:
-    """Yield the texts of each string of prose."""
     for string in _strings(data, _MOST_NESTING):
         texts = _markup_texts(string) if _MARKUP.search(string) else [string]
         if _is_prose(" ".join(texts)):
@@ -275,9 +211,13 @@ def _prose(data: str) -> Iterator[list[str]]:
 
 
 def _strings(data: str, nesting: int) -> Iterator[str]:
-    """Yield the strings of data that may be prose."""
-    for literal in _LITERAL.finditer(data):
-        written, is_key = literal.groups()
+    """Yield the strings of data that may be prose, whatever the structure around them.
+
+    So ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
+    `self.__next_f.push([1, "..."])` and truncated data are all searched. If a string holds data,
+    the data is searched, too.
+    """
+    for written, is_key in _LITERAL.findall(data):
         if is_key or len(written) < _LEAST_LENGTH:
             continue
         is_escaped = "\\" in written

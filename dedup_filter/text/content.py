@@ -1,27 +1,18 @@
 """Blocks -> main content: the blocks with the main text of a page; and its menus.
 
-Five steps with round, published figures, independent of language and site:
-
 1. Blocks in a page's frame (see `blocks`) are dropped. A container that is frame only by a class
    name or as a form stays if it holds most of the text: some pages are one form.
-2. The lengths and link densities of a block and its two neighbours decide whether it is good:
-   the decision tree of Kohlschuetter, Fankhauser and Nejdl, "Boilerplate Detection
-   using Shallow Text Features" (2010), algorithm 2.
+2. The decision tree of Kohlschuetter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow
+   Text Features" (2010), algorithm 2, finds the good blocks.
 3. The content is in the smallest container that holds 70 % of the words of good blocks, or in one
    around it, as long as most of the text that the larger one adds is good: the other sections of a
    manual page, but not the teasers around an article.
 4. In this container the content reaches from the first good block to the last, with headings
    before, and the rest of a table, list or listing after, but without blocks mostly of links.
-5. The page's headline, the last h1 before the content, belongs to the content wherever it stands:
-   some templates put the h1 above the container of the text, and the choice must not depend on it.
+5. The page's headline, the last h1 before the content, belongs to the content wherever it stands.
 
 If next to nothing is left (the page is one table, one form, a poem), or most of the longer blocks
-are outside (cards, each below a link), every block that is not mostly links is content. If the
-given list lacks blocks of its page, the given blocks are judged as if they were the page.
-
-A menu is a few links in a row. The first two menus of a page, at its head, and the last menu, at
-its foot, are the same on all pages of a template, on any host; menus between belong to the page.
-Three menus are used, because one of them may hold the name of the host.
+are outside (cards, each below a link), every block that is not mostly links is content.
 
 Cost: 0.07 ms for the content of 200 blocks, 0.01 ms for their menus.
 """
@@ -29,23 +20,17 @@ Cost: 0.07 ms for the content of 200 blocks, 0.01 ms for their menus.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import xxhash
 
 from dedup_filter.text.blocks import NOWHERE, Block, Containers
+from dedup_filter.thresholds import HALF, LINE_WORDS, MIN_WORDS
 
-_LINE = 16
-"""Words that a menu entry or a byline hardly exceeds (from the paper, like the numbers in
-`_good`)."""
 _MOST = 2 / 3
 _MAIN_SHARE = 0.7
-_MIN_WORDS = 20
-"""Words of an ordinary sentence: if fewer are chosen, the choice has failed."""
 _LEAST_SHARE = 1 / 3
 """If a smaller share of the words in blocks longer than a line is chosen, the choice has failed."""
-_LIST_SHARE = 0.5
-"""If the main content is a smaller share of the words in its container, the page is a list."""
 _BEFORE = ("headline", "heading", "cell", "code")
 _AFTER = ("item", "cell", "code")
 _MENU_LINKS = 4
@@ -73,25 +58,11 @@ def word_sum(blocks: Iterable[Block]) -> float:
 
 
 def words_before(blocks: Iterable[Block], containers: Containers) -> list[float]:
-    """Return how many words of some blocks are before each position of their page.
-
-    A container holds one interval of positions, so its words are the difference of two look-ups.
-    """
+    """Return how many words of some blocks are before each position of their page."""
     words = [0.0] * (containers.ends[0] + 1)
     for block in blocks:
         words[block.position + 1] = block.words
     return list(accumulate(words))
-
-
-LeftOut = Literal["frame", "container", "before", "after", "links"]
-"""Why a block is no main content, by the first step that left it out:
-
-    frame      it is in page frame by an element's tag or class name
-    container  it is outside the container that holds the content
-    before     it is short or of links, and stands before the content
-    after      it is short or of links, and stands after the content
-    links      it is mostly links
-"""
 
 
 class Content(NamedTuple):
@@ -114,32 +85,12 @@ class Content(NamedTuple):
         If most words of the container are links, the page is a list: a table of contents, an index,
         a site map. Many lists have the same few sentences, so a list is judged with its links.
         """
-        is_list = word_sum(self.main) < _LIST_SHARE * word_sum(self.inside)
+        is_list = word_sum(self.main) < HALF * word_sum(self.inside)
         return self.inside if is_list else self.main
-
-    def left_out(self, blocks: Iterable[Block]) -> dict[int, LeftOut]:
-        """Return position -> reason for the given blocks that are no main content."""
-        main, inside, candidates, stretch = (
-            {block.position for block in part} for part in self[:4]
-        )
-        first = min(stretch, default=0)
-
-        def reason(place: int) -> LeftOut:
-            if place not in candidates:
-                return "frame"
-            if place not in inside:
-                return "container"
-            return "links" if place in stretch else "before" if place < first else "after"
-
-        return {each: reason(each) for each in (b.position for b in blocks) if each not in main}
 
 
 def find_content(blocks: Sequence[Block]) -> Content:
-    """Choose the blocks that are a page's main content, in their order.
-
-    >>> find_content([]).main
-    []
-    """
+    """Choose the blocks that are a page's main content, in their order."""
     candidates = _outside_frames(blocks) or blocks
     text = [block for block in candidates if block.is_text]
     good = _good(candidates)
@@ -151,7 +102,7 @@ def find_content(blocks: Sequence[Block]) -> Content:
         stretch = _stretch(inside, {block.position for block in good})
         chosen = [block for block in stretch if block.is_text]
         enough = _LEAST_SHARE * _long_words(text)
-        if word_sum(chosen) >= _MIN_WORDS and _long_words(chosen) >= enough:
+        if word_sum(chosen) >= MIN_WORDS and _long_words(chosen) >= enough:
             main = [*_headline(candidates, chosen[0]), *chosen]
             body = containers.firsts[inner], containers.ends[inner]
             return Content(main, inside, candidates, stretch, body)
@@ -160,7 +111,11 @@ def find_content(blocks: Sequence[Block]) -> Content:
 
 
 def menus(blocks: Sequence[Block]) -> list[int]:
-    """Return the hashes of the first two menus and the last menu of a page, if it has them."""
+    """Return the hashes of the first two menus and the last menu of a page, if it has them.
+
+    A menu is a few links in a row. These three are the same on all pages of a template, on any
+    host; menus between belong to the page. One of the three may hold the name of the host.
+    """
     links = [block for block in blocks if block.link_words > _MENU_DENSITY * block.words]
     found: list[int] = []
     texts: list[str] = []
@@ -196,16 +151,13 @@ ANY_MENU = _menu_hash(())
 
 def _headline(candidates: Sequence[Block], first: Block) -> list[Block]:
     """Return the headline before the first block of the content, unless this block is it."""
-    before = [
-        block
-        for block in candidates
-        if block.kind == "headline" and block.position <= first.position and block.is_text
-    ]
+    headlines = [each for each in candidates if each.kind == "headline" and each.is_text]
+    before = [each for each in headlines if each.position <= first.position]
     return [] if first in before else before[-1:]
 
 
 def _long_words(blocks: Iterable[Block]) -> float:
-    return sum([block.words for block in blocks if block.words > _LINE])
+    return sum([block.words for block in blocks if block.words > LINE_WORDS])
 
 
 def _good(blocks: Sequence[Block]) -> list[Block]:
@@ -215,7 +167,7 @@ def _good(blocks: Sequence[Block]) -> list[Block]:
     words_after = [block.words for block in blocks[1:]] + [0.0]
     for block, after in zip(blocks, words_after, strict=False):
         if linked_before <= 5 / 9 * before:
-            is_good = block.words > _LINE or after > 15 or before > 4
+            is_good = block.words > LINE_WORDS or after > 15 or before > 4
         else:
             is_good = block.words > 40 or after > 17
         if is_good and block.is_text:
@@ -245,16 +197,16 @@ def _outside_frames(blocks: Sequence[Block]) -> Sequence[Block]:
 def _stretch(inside: Sequence[Block], good: Set[int]) -> Sequence[Block]:
     indices = [index for index, block in enumerate(inside) if block.position in good]
     first, last = indices[0], indices[-1]
-    while first > 0 and _joins(inside[first - 1], _BEFORE):
+
+    def joins(block: Block, kinds: Sequence[str]) -> bool:
+        """Return whether a block beside good ones belongs to them: a whole sentence does, too."""
+        return block.kind in kinds or (block.words > LINE_WORDS and block.is_text)
+
+    while first > 0 and joins(inside[first - 1], _BEFORE):
         first -= 1
-    while last < len(inside) - 1 and _joins(inside[last + 1], _AFTER):
+    while last < len(inside) - 1 and joins(inside[last + 1], _AFTER):
         last += 1
     return inside[first : last + 1]
-
-
-def _joins(block: Block, kinds: Sequence[str]) -> bool:
-    """Return whether a block beside good ones belongs to them: a whole sentence does, too."""
-    return block.kind in kinds or (block.words > _LINE and block.is_text)
 
 
 def _best_container(blocks: Sequence[Block], good: Sequence[Block]) -> tuple[int, int]:

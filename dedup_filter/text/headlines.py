@@ -1,7 +1,5 @@
 """Headline of a page (its h1 and title) -> whether two pages have the same headline.
 
-    h1, title, how often the host shows them -> the parts of the headline, normalised
-
 The headline of a page is the last h1 that other pages of the host do not share; if there is none,
 the parts of the title that they do not share ("git-diff" of "git-diff - Git manual"); if there are
 no such parts either, the part that fewest pages show. Two pages of one host with different
@@ -12,18 +10,25 @@ A section number in front may be missing. In a headline of 40 characters or more
 missing, from a space on or from within a word ("A long story about the se…"). On one host, two
 numbers are two headlines ("3.37.1 released", "3.37.2 released"). On two hosts, two editions of a
 manual may number their sections differently.
-
-Pure: a function of the caller counts the pages of the host that show a text.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+import xxhash
+
 from dedup_filter.text.plain_text import is_spaced, normalize
-from dedup_filter.text.reading import MOST_OF_HEADLINE, title_parts
 from dedup_filter.thresholds import CUT_HEADLINE, FRAME_TIMES
+
+MOST_OF_HEADLINE = 200
+"""Characters of an h1 or a title that are kept."""
+_BETWEEN_PARTS = re.compile(
+    r"\s+(?:[-\u2010-\u2015:/<>\u00b7\u2022~]|::|>>|<<)\s+|\s*[|\uff5c\u00bb\u00ab]+\s*"
+    # Chinese and Japanese titles have no spaces around separators.
+    r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
+)
 
 TimesShown = Callable[[str], int]
 """A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
@@ -43,6 +48,21 @@ _CUT_OFF = "….\u2025 "
 
 # The headline of a page is compared with the headline of each candidate.
 _normal = lru_cache(maxsize=1024)(normalize)
+
+
+def title_parts(title: str) -> list[str]:
+    """Return the parts of a title, such as the page's name and the site's name."""
+    return [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
+
+
+def part_hash(part: str) -> int:
+    """Return 64 bits that identify an h1 or a part of a title.
+
+    They differ from the hash of a block with the same text: the links of a menu have the headlines
+    of other pages.
+    """
+    titled = f"\0title\0{part[:MOST_OF_HEADLINE]}"
+    return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
 
 
 class Headline(NamedTuple):
@@ -85,7 +105,7 @@ def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown)
     if not (page.has_own_h1(times_shown) and original.has_own_h1(times_shown)):
         # The h1 of one page may be in the title of the other.
         theirs = (*theirs, *original.everything())
-    return all(_is_among(part, theirs) for part in page.parts(times_shown))
+    return all(any(_is_same(part, each) for each in theirs) for part in page.parts(times_shown))
 
 
 def shares_words(h1: str, title: str) -> bool:
@@ -115,7 +135,7 @@ def are_within(page: Headline, original: Headline, times_shown: TimesShown) -> b
     if not mine or not theirs:
         return True
     others = list(map(_without_section, original.everything()))
-    return any(_is_among(_without_section(part), others) for part in mine) or any(
+    return any(_is_same(_without_section(part), other) for part in mine for other in others) or any(
         _is_within(*sorted((one, other), key=len)) for one in mine for other in theirs
     )
 
@@ -136,10 +156,6 @@ def _is_within(short: str, long: str) -> bool:
 def _is_one_word(one: str, other: str) -> bool:
     """Return whether adjacent characters are in one word; scripts without spaces have no words."""
     return one.isalnum() and other.isalnum() and is_spaced(one + other)
-
-
-def _is_among(part: str, others: Iterable[str]) -> bool:
-    return any(_is_same(part, other) for other in others)
 
 
 def _without_section(part: str) -> str:

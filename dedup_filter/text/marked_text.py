@@ -3,45 +3,32 @@
     <div class="a">one <a href="/">two</a><p>three</div>
     OPEN "div a " OPEN "one " LINK "two" UNLINK OPEN "p " OPEN "three" CLOSE CLOSE
 
-CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and heads in turn. A `br`
-is written as `LINE_END`.
-
-    <div hidden>one</div><noscript>two</noscript>     likewise <template>
-    HIDE OPEN "div  " OPEN "one" CLOSE UNHIDE HIDE OPEN "noscript " OPEN "two" CLOSE UNHIDE
-
-    <div hidden id="S:0">one</div>     as React streams text that its script makes visible
-    HIDE OPEN "div  S:" OPEN "one" CLOSE UNHIDE
+    <div hidden>one</div>     likewise <noscript>, <template>; "S:" at the end of a head: as React
+                              streams text that its script makes visible
+    HIDE OPEN "div  " OPEN "one" CLOSE UNHIDE
 
     <script>go()</script><script>__STATE__ = {}</script><div id="app"></div>
     SCRIPT OPEN UNSCRIPT SCRIPT OPEN "__STATE__ = {}" UNSCRIPT SCRIPT "app" UNSCRIPT ...
 
-    <img src="a.png">     only with images
-    IMAGE "a.png" UNIMAGE
+    <img alt="one" src="a.png"><svg><text>two</text></svg><style>three</style>
+    SCRIPT "note" OPEN "one" UNSCRIPT IMAGE "a.png" UNIMAGE OPEN "svg " OPEN CLOSE OPEN "text " ...
+    UNREAD "style" OPEN "three" ENDUNREAD     only with images; only with unread text
 
-    <img alt="one"><select><option>two</select>       notes: beside the text, not in it
-    SCRIPT "note" OPEN "one" UNSCRIPT SCRIPT "note" OPEN "two" UNSCRIPT
-
-    <svg><text>one</text></svg><iframe srcdoc="<p>two">
-    OPEN "svg " OPEN CLOSE OPEN "text " OPEN "one" CLOSE OPEN "iframe " OPEN OPEN "p " ...
-
-    <style>one</style>    only with unread text: see `account`
-    UNREAD "style" OPEN "one" ENDUNREAD
+CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and heads in turn. A `br`
+is written as `LINE_END`. Notes are texts beside the text: options, alternatives of images, values
+of inputs. The page of a frame (`srcdoc`) is written in its place.
 
 Block-level elements are the elements that browsers display as blocks (HTML Standard, section 15.3,
-flow content), including table parts, declared shadow roots, and inline elements whose style
-attribute makes them blocks. The text of a script is written only if it may be data: JSON, or the
-state of a page. An empty element with an id is marked, because a script may fill it.
+flow content), including inline elements whose style attribute makes them blocks. The text of a
+script is written only if it may be data. An empty element with an id is marked, because a script
+may fill it. The marks are boundaries as in MIME multipart messages (RFC 2046, 5.1.1): random
+private-use characters drawn once a process. No page can know them: its text needs no escaping.
 
 The writer is a compiled XSLT (output method "text"): in C, three times as fast as a walk in Python.
 It never changes the tree. libxslt recurses on the C stack, so elements more than 256 levels deep
 (the page is malformed or hostile) are written as blocks in a row, including hidden parts.
 
-The marks are boundaries as in MIME multipart messages (RFC 2046, 5.1.1): random private-use
-characters drawn once a process. No page can know them, so its text needs no escaping. They never
-leave this layer.
-
-Cost: 0.6 ms for a page of 100 KB (930 elements, 28,000 characters), a tenth of it for the depth of
-the tree; 0.1 ms for the parts of a page with thirty scripts.
+Cost: 0.6 ms for a page of 100 KB (930 elements, 28,000 characters).
 """
 
 import re
@@ -60,13 +47,12 @@ _CHOICES = "audio canvas datalist iframe noframes select video".split()
 """Elements whose text is one of several choices, or a fallback for the content that they show."""
 _SKIPPED = ["style", "svg", *_CHOICES]
 """Elements whose content is not read as text of the page, except the text elements of svg."""
-_PICTURE_TEXT = "text tspan textpath textPath a".split()
-"""Elements of SVG whose text is shown."""
 _PICTURE_BLOCKS = "text div p li td".split()
 """Elements that begin a block in a picture; HTML elements stand in a foreignObject."""
-_IN_PICTURES = [*_PICTURE_TEXT, *_PICTURE_BLOCKS, *"b code em i span strong th".split()]
+_IN_PICTURES = [*_PICTURE_BLOCKS, *"a b code em i span strong textpath textPath th tspan".split()]
+"""Elements in a picture whose text is shown."""
+# Hidden values change at each fetch.
 _NO_TEXT_INPUTS = " hidden checkbox radio password file range color "
-"""Types of inputs whose value a reader does not see as text. Hidden values change at each fetch."""
 _MOST_FRAMES, _MOST_IN_FRAMES, _MOST_NESTING = 64, 2**20, 3
 """Pages in `srcdoc` attributes that are read, their characters, and their depth of nesting. Pages
 beyond these bounds count as unread."""
@@ -94,11 +80,13 @@ _IS_LINE = " or ".join(
 _IS_LINE = f"contains(@style, 'display') and ({_IS_LINE})"
 
 _MAX_DEPTH = 256
-_XHTML = "http://www.w3.org/1999/xhtml"
 _PLACE = "starts-with(@href, '#') or (@name and not(@href))"
 """A place on the page, or a reference to one: a link that does not lead away."""
-_MODE = f"translate(@shadowrootmode, '{ascii_uppercase}', '{ascii_lowercase}')"
+_LOWER = f"translate({{}}, '{ascii_uppercase}', '{ascii_lowercase}')"
+_MODE, _TYPE = _LOWER.format("@shadowrootmode"), _LOWER.format("@type")
 _IS_SHADOW = f"{_MODE} = 'open' or {_MODE} = 'closed'"
+_IS_SHOWN = f"not(contains('{_NO_TEXT_INPUTS}', concat(' ', {_TYPE}, ' ')))"
+"""Whether a reader sees the value of an input as text."""
 _START = 300
 """Characters at the start of a script in which it names the variable that it sets."""
 _STATE = re.compile(r"""\b__\w+["'\]]*\s*(?:=(?!=)|\.push\()""")
@@ -131,7 +119,6 @@ _IS_STREAMED = (
 )
 """Streamed rows stand in a table of their own, whose child has the id."""
 _NOTE = "note"
-_NOTHING = "nothing"
 _PLACES = ["hidden", "waiting", "template"]
 """If several of these are around a piece, it belongs to the last one in this list."""
 _NOTICE = 400
@@ -142,7 +129,6 @@ class Parts(NamedTuple):
     """The marked text of a page, in parts."""
 
     visible: str
-    """The visible text."""
     segments: Sequence[tuple[str, str]]
     """The place ("" visible, "hidden", "waiting", "template") and the text of each, in page order;
     empty if nothing is hidden. Waiting is hidden text that a script makes visible."""
@@ -166,12 +152,11 @@ def marked_text(
 
     `with_unread`: also the text of elements that are never read, between marks of its own.
     """
-    room = [_MOST_FRAMES, _MOST_IN_FRAMES]
-    return _written(tree, (with_images, with_unread), room, _MOST_NESTING)
+    return _written(tree, (with_images, with_unread), [_MOST_FRAMES, _MOST_IN_FRAMES])
 
 
 def _written(
-    tree: etree._Element, options: tuple[bool, bool], room: list[int], nesting: int
+    tree: etree._Element, options: tuple[bool, bool], room: list[int], depth: int = 0
 ) -> str:
     """Write a tree, and the pages in its frames while `room` lasts: their number and length."""
     marked = str(_stylesheet(bool(_is_deep(tree)), *options)(tree))
@@ -180,15 +165,14 @@ def _written(
     first, *others = marked.split(_FRAME)
     written = [first]
     for page, _, after in (each.partition(_UNFRAME) for each in others):
-        room[:] = room[0] - 1, room[1] - len(page)
-        if not nesting or min(room) < 0:
-            room[1] += len(page)
-            inner = "" if options[1] else f"{SCRIPT}{_NOTE}{OPEN}{page}{UNSCRIPT}"
-        else:
+        if depth < _MOST_NESTING and room[0] and len(page) <= room[1]:
+            room[:] = room[0] - 1, room[1] - len(page)
             inside = parse(page)
-            inner = "" if inside is None else _written(inside, options, room, nesting - 1)
+            inner = "" if inside is None else _written(inside, options, room, depth + 1)
             # Browsers do not show the title of a page in a frame.
             inner = f"{OPEN}iframe {OPEN}{inner.replace(_TITLE, f'{OPEN}p {OPEN}')}{CLOSE}"
+        else:
+            inner = "" if options[1] else f"{SCRIPT}{_NOTE}{OPEN}{page}{UNSCRIPT}"
         written += [inner, after]
     return "".join(written)
 
@@ -208,66 +192,62 @@ def parts_of(marked: str) -> Parts:
     data = [text for kind, _, text in scripts if text and (kind or _STATE.search(text, 0, _START))]
     ids = [script for script, is_script, _ in scripts if not is_script]
     marked = "".join([first, *(after for _, _, after in pieces)])
-    segments = [each for each in _segments(marked) if each[0] != _NOTHING]
+    segments = [each for each in segments_of(marked) if each[0] != "notice"]
     visible = "".join([text for place, text in segments if not place]) if segments else marked
     if not any(place for place, _ in segments):
         segments = []
     return Parts(visible, segments, data, len(ids) < len(scripts), ids, notes)
 
 
-def places_of(marked: str) -> list[str]:
-    """Return the place of each piece of marked text without scripts, cut at all marks of hiding.
-
-    The place is as in `Parts.segments`, or "nothing" for a piece without text or a notice to
-    enable JavaScript.
-    """
-    return [place for place, _ in _segments(marked)]
-
-
-def without_marks(marked: str) -> str:
-    """Replace each mark by a space; heads stay."""
-    return _ANY_MARK.sub(" ", marked)
+def text_of(marked: str) -> str:
+    """Return the text of a piece of marked text without marks and heads."""
+    return " ".join(_ANY_MARK.sub(" ", " ".join(marked.split(OPEN)[0::2])).split())
 
 
 @cache
 def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XSLT:
-    inside = "<xsl:apply-templates/>"
-    data = f"{_value('.')}{_text(UNSCRIPT)}"
+    inside, data = "<xsl:apply-templates/>", _value(".") + _text(UNSCRIPT)
     unread = _unread("local-name()") if with_unread else ""
+    line = _value("normalize-space()") + _text("&#10;")
+    lines = f'<xsl:for-each select="descendant::text()">{line}</xsl:for-each>'
+    framed = _text(_FRAME) + _value("@srcdoc") + _text(_UNFRAME)
+    scripts = (
+        ("contains(@type, 'json')", _text(f"{SCRIPT}json{OPEN}") + data),
+        (_MAY_BE_STATE, _text(f"{SCRIPT}{OPEN}") + data),
+        ("true()", _text(f"{SCRIPT}{OPEN}{UNSCRIPT}") + unread),
+    )
     templates = [
         # Only the element: if it is part of a larger tree, its tail is not part of the page.
         '<xsl:template match="/"><xsl:apply-templates select="*"/></xsl:template>',
         _template(["style"], unread),
         _template(["svg"], _picture(unread, with_unread)),
-        _template(_CHOICES, unread or _texts_note()),
-        _template(
-            ["iframe[@srcdoc]"], _text(_FRAME) + _value("@srcdoc") + _text(_UNFRAME) + unread
-        ),
-        *_noted_templates(inside, with_notes=not with_unread),
-        _template(
-            ["script"],
-            _choice(
-                ("contains(@type, 'json')", _text(f"{SCRIPT}json{OPEN}") + data),
-                (_MAY_BE_STATE, _text(f"{SCRIPT}{OPEN}") + data),
-                ("true()", _text(f"{SCRIPT}{OPEN}{UNSCRIPT}") + unread),
-            ),
-        ),
+        _template(_CHOICES, unread or _note(".", lines)),
+        _template(["iframe[@srcdoc]"], framed + unread),
+        _template(["script"], _choice(*scripts)),
         _template(["br"], _text(LINE_END) + inside),
         _template(_LINKS, _text(LINK) + inside + _text(UNLINK)),
         _template([f"a[{_PLACE}]"], inside),
-        *(_styled_template(tag, inside) for tag in _INLINE),
     ]
+    for tag in _INLINE:
+        block = _text(f"{OPEN}{tag} {OPEN}") + inside + _text(CLOSE)
+        body = _choice((_IS_LINE, block), ("true()", inside))
+        # Any other predicate takes ten times as long.
+        templates.append(_template([f"{tag}[@style]"], body))
     templates += [_block_template(tag, inside) for tag in _CONTAINERS + _OTHER_BLOCKS]
+    alternative = "" if with_unread else _note("@alt")
+    if alternative:
+        value = _choice((_IS_SHOWN, _note("@value") + _note("@placeholder") + alternative))
+        templates.append(_template(["img"], alternative + inside))
+        templates.append(_template(["input"], value + inside))
     if with_images:
-        note = "" if with_unread else _note("@alt")
-        image = note + _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
-        templates.append(_template(["img[normalize-space(@src)]"], image))
+        image = _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
+        templates.append(_template(["img[normalize-space(@src)]"], alternative + image))
     if is_deep:
         templates.append(_deep_template(with_unread))
     return etree.XSLT(
         etree.XML(
             '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"'
-            f' xmlns:h="{_XHTML}"><xsl:output method="text" encoding="UTF-8"/>'
+            ' xmlns:h="http://www.w3.org/1999/xhtml"><xsl:output method="text" encoding="UTF-8"/>'
             f"{''.join(templates)}</xsl:stylesheet>"
         )
     )
@@ -275,9 +255,10 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
 
 def _block_template(tag: str, inside: str) -> str:
     is_shown = {"template": _IS_SHADOW, "noscript": "false()"}.get(tag, "not(@hidden)")
-    names = _value("@class") + _text(" ") + _value("@role") if tag in _CONTAINERS else ""
-    head, rest = _text(f"{OPEN}{tag} ") + names, _text(OPEN) + inside + _text(CLOSE)
-    waits = f'<xsl:if test="{_IS_STREAMED}">{_text(_WAITS)}</xsl:if>' if names else ""
+    head, rest, waits = _text(f"{OPEN}{tag} "), _text(OPEN) + inside + _text(CLOSE), ""
+    if tag in _CONTAINERS:
+        head += _value("@class") + _text(" ") + _value("@role")
+        waits = f'<xsl:if test="{_IS_STREAMED}">{_text(_WAITS)}</xsl:if>'
     hidden = _text(HIDE) + head + waits + rest + _text(UNHIDE)
     body = _choice((is_shown, head + rest), ("true()", hidden))
     if tag == "div":  # an empty one, which a script may fill
@@ -286,39 +267,18 @@ def _block_template(tag: str, inside: str) -> str:
     return _template([tag], body)
 
 
-def _noted_templates(inside: str, *, with_notes: bool) -> list[str]:
-    """Write the attributes that a reader sees, before the content of their elements."""
-    if not with_notes:
-        return []
-    kind = f"translate(@type, '{ascii_uppercase}', '{ascii_lowercase}')"
-    is_shown = f"not(contains('{_NO_TEXT_INPUTS}', concat(' ', {kind}, ' ')))"
-    value = _note("@value") + _note("@placeholder") + _note("@alt")
-    return [
-        _template(["img"], _note("@alt") + inside),
-        _template(["input"], _choice((is_shown, value)) + inside),
-    ]
-
-
-def _note(path: str) -> str:
+def _note(path: str, text: str = "") -> str:
+    """Write a note if a path has text: `text`, by default the text of the path."""
     value = f"normalize-space({path})"
-    body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + _value(value) + _text(UNSCRIPT)
+    body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + (text or _value(value)) + _text(UNSCRIPT)
     return f'<xsl:if test="{value}">{body}</xsl:if>'
-
-
-def _texts_note() -> str:
-    """Write all texts within an element as one note, a line each."""
-    line = _value("normalize-space()") + _text("&#10;")
-    lines = f'<xsl:for-each select="descendant::text()">{line}</xsl:for-each>'
-    body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + lines + _text(UNSCRIPT)
-    return f'<xsl:if test="normalize-space()">{body}</xsl:if>'
 
 
 def _picture(unread: str, with_unread: bool) -> str:
     """Write the text of a picture, if it shows any, as blocks in a row: see `_deep_template`."""
-    shown = " or ".join(f"parent::{tag}" for tag in _IN_PICTURES)
-    is_block = " or ".join(f"self::{tag}" for tag in _PICTURE_BLOCKS)
+    shown = _either("parent", _IN_PICTURES)
     piece = _choice(
-        (is_block, _text(f"{CLOSE}{OPEN}text {OPEN}")),
+        (_either("self", _PICTURE_BLOCKS), _text(f"{CLOSE}{OPEN}text {OPEN}")),
         ("self::br or (self::tspan and (@x or @dy))", _text(LINE_END)),
         (f"self::text() and ({shown})", _value(".")),
         ("self::text()", _unread("local-name(..)") if with_unread else ""),
@@ -329,13 +289,6 @@ def _picture(unread: str, with_unread: bool) -> str:
     return _choice((has_text, block), ("true()", unread))
 
 
-def _styled_template(tag: str, inside: str) -> str:
-    """Write an inline element that its style attribute makes a block."""
-    block = _text(f"{OPEN}{tag} {OPEN}") + inside + _text(CLOSE)
-    body = _choice((_IS_LINE, block), ("true()", inside))
-    return _template([f"{tag}[@style]"], body)  # any other predicate takes ten times as long
-
-
 def _unread(name: str) -> str:
     """Write unread text, and the name of its element."""
     return _text(UNREAD) + _value(name) + _text(OPEN) + _value(".") + _text(ENDUNREAD)
@@ -343,33 +296,30 @@ def _unread(name: str) -> str:
 
 def _deep_template(with_unread: bool) -> str:
     """Write an element that is too deep as blocks in a row: each ends where the next begins."""
-
-    def is_one(axis: str, tags: Collection[str]) -> str:
-        return " or ".join(f"{axis}::{tag}" for tag in tags)
-
-    start = _text(CLOSE + OPEN) + _value("local-name()") + _text(f" {OPEN}")
-    unread = is_one("parent", [*_SKIPPED, "script", "noscript", "template"])
-    is_choice = is_one("parent", _CHOICES)
+    unread = _either("parent", [*_SKIPPED, "script", "noscript", "template"])
+    of_choice = f"self::text() and ({_either('parent', _CHOICES)})"
+    notes = [(of_choice, "."), ("self::img", "@alt"), ("self::iframe", "@srcdoc")]
     of_unread = (
         _choice(("self::text()", _unread("local-name(..)")))
         if with_unread
-        else _choice(
-            (f"self::text() and ({is_choice})", _note(".")),
-            ("self::img", _note("@alt")),
-            ("self::iframe", _note("@srcdoc")),
-        )
+        else _choice(*((test, _note(path)) for test, path in notes))
     )
+    start = _text(CLOSE + OPEN) + _value("local-name()") + _text(f" {OPEN}")
     piece = _choice(
-        (is_one("self", _CONTAINERS + _OTHER_BLOCKS), start),
+        (_either("self", _CONTAINERS + _OTHER_BLOCKS), start),
         ("self::br", _text(LINE_END)),
         (f"not(self::text()) or {unread}", of_unread),
-        (is_one("parent", _LINKS), _text(LINK) + _value(".") + _text(UNLINK)),
+        (_either("parent", _LINKS), _text(LINK) + _value(".") + _text(UNLINK)),
         ("true()", _value(".")),
     )
     return (
         f'<xsl:template match="{"*/" * _MAX_DEPTH}*" priority="9">'
         f'<xsl:for-each select="descendant-or-self::node()">{piece}</xsl:for-each></xsl:template>'
     )
+
+
+def _either(axis: str, tags: Collection[str]) -> str:
+    return " or ".join(f"{axis}::{tag}" for tag in tags)
 
 
 def _template(tags: Collection[str], body: str) -> str:
@@ -390,25 +340,17 @@ def _text(text: str) -> str:
     return f"<xsl:text>{text}</xsl:text>"
 
 
-def _split(text: str, mark: str) -> list[str]:
-    """Split at a rare mark in a third of the time of `str.split`: it seeks one character only."""
-    pieces = []
-    start, lead = 0, text.find(mark[0])
-    while lead >= 0:
-        if text.startswith(mark, lead):
-            pieces.append(text[start:lead])
-            start = lead + len(mark)
-        lead = text.find(mark[0], lead + 1)
-    return [*pieces, text[start:]]
+def segments_of(marked: str) -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each piece of marked text without scripts, see `Parts`.
 
-
-def _segments(marked: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of each piece between marks of hiding, if there are any."""
+    Nothing is yielded if nothing is hidden. The place of a noscript that only requests JavaScript
+    is "notice". Hidden pieces without text are left out.
+    """
     if HIDE[0] not in marked:
         return
     around: list[str] = []  # the places of the hidden parts around a piece
-    for is_hidden, hidden in enumerate(_split(marked, HIDE)):
-        for is_end, piece in enumerate(_split(hidden, UNHIDE)):
+    for is_hidden, hidden in enumerate(marked.split(HIDE)):
+        for is_end, piece in enumerate(hidden.split(UNHIDE)):
             if is_end:
                 around.pop()
             elif is_hidden:
@@ -419,15 +361,9 @@ def _segments(marked: str) -> Iterator[tuple[str, str]]:
                 yield "", piece
                 continue
             shown = _IMAGE.sub("", piece) if IMAGE[0] in piece else piece
-            if not _has_text(shown) or (len(around) == 1 and _is_notice(shown)):
-                yield _NOTHING, shown
-            else:
-                yield max(around, key=_PLACES.index), shown
-
-
-def _has_text(piece: str) -> bool:
-    """Return whether there is text between the heads."""
-    return any(text and not text.isspace() for text in piece.split(OPEN)[0::2])
+            if any(text and not text.isspace() for text in shown.split(OPEN)[0::2]):
+                is_notice = len(around) == 1 and _is_notice(shown)
+                yield "notice" if is_notice else max(around, key=_PLACES.index), shown
 
 
 def _is_notice(piece: str) -> bool:

@@ -1,9 +1,5 @@
 """Page -> bytes -> a page with the same main content; and the memory that a page takes.
 
-The bytes hold the blocks and the containers around them, parents before their children. For each
-container they hold its role, its parent, and its blocks; for each image, its hash and place.
-Canonical links are kept if the page has any.
-
 The format is JSON, which holds strings of any content, compressed by zlib: 6 to 8 KB for a page of
 110 to 120 KB. It is stored on disk: never change a meaning, raise `_FORMAT`.
 
@@ -20,9 +16,9 @@ from dedup_filter.text.reading import Page
 
 _FORMAT = 3
 _PACKED_APART = ("containers", "inside", "hash")
-_FIELDS = [field.name for field in fields(Block) if field.name not in _PACKED_APART]
+_FIELDS = [name for name in Block._fields if name not in _PACKED_APART]
 """Fields of a block with plain values. A page packed with other fields is refused."""
-_TEXT = _FIELDS.index("text")
+_UNREAD = [field.name for field in fields(Page)][4:10]
 _LEVEL = 3
 """Level 6 takes 1.4 times as long and saves a twelfth."""
 
@@ -38,14 +34,7 @@ def pack_page(page: Page) -> bytes:
         "format": _FORMAT,
         "title": page.title,
         "language": page.language,
-        "unread": (
-            page.unread_words,
-            page.unread_hash,
-            page.is_by_script,
-            page.notes_hash,
-            page.waiting_words,
-            page.waiting_hash,
-        ),
+        "unread": [getattr(page, name) for name in _UNREAD],
         "images": page.images,
         "containers": [
             (*role, None if parent == NOWHERE else parent, first, end)
@@ -82,7 +71,7 @@ def unpack_page(packed: bytes) -> Page:
         Block(
             containers=containers,
             inside=container,
-            hash=text_hash(values[_TEXT]),
+            hash=text_hash(values[_FIELDS.index("text")]),
             **dict(zip(_FIELDS, values, strict=True)),
         )
         for container, *values in read["blocks"]

@@ -9,14 +9,15 @@ The reasons:
     no_field     there is no such field, or no document, or more than one
     wrong_type   a field holds neither str nor bytes, nor a list of str
 
-Fields are any mapping of names, such as a Scrapy item or a JSON object. A named field may lie
-within others: "a.b" is the field "a.b" or, if there is none, the field "b" of the mapping in "a".
-Lists are not entered.
+A named field may lie within others: "a.b" is the field "a.b" or, if there is none, the field "b" of
+the mapping in "a". Lists are not entered.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from dedup_filter.model import Reason
@@ -82,13 +83,21 @@ class PageText(NamedTuple):
 
 def page_in(fields: Fields, names: FieldNames) -> PageText | Reason:
     """Return the page of an item, or the reason why there is none."""
-    if names.name_page:
-        html = None if names.html is None else _value(fields, names.html)
-        page = _text_page(fields, names) if html is None and names.text else _html_page(html)
-        return page if isinstance(page, str) else _titled(page, fields, names)
-    values = [_value(fields, name) for name in fields]
-    documents = {value for value in values if is_document(value)}
-    return _html_page(documents.pop()) if len(documents) == 1 else "no_field"
+    if not names.name_page:
+        documents = {each for name in fields if is_document(each := _value(fields, name))}
+        return PageText(html=documents.pop()) if len(documents) == 1 else "no_field"
+    title, html = (name and _value(fields, name) for name in (names.title, names.html))
+    text = None
+    if html is None:
+        parts = [part for part in (_value(fields, name) for name in names.text) if part is not None]
+        if not parts:
+            return "no_field"
+        if not _are_strings(parts):
+            return "wrong_type"
+        text = "\n".join(parts)
+    if isinstance(html, str | bytes | None) and isinstance(title, str | None):
+        return PageText(html, text, title=title)
+    return "wrong_type"
 
 
 def url_in(fields: Fields, names: FieldNames) -> str | None:
@@ -101,11 +110,7 @@ def url_in(fields: Fields, names: FieldNames) -> str | None:
 
 
 def path_to(fields: Fields, name: str) -> tuple[str, ...]:
-    """Return the names of the fields that lead to a field, the outermost first; () if none do.
-
-    >>> path_to({"a": {"b": 1}}, "a.b"), path_to({"a": {"b": 1}, "a.b": 2}, "a.b")
-    (('a', 'b'), ('a.b',))
-    """
+    """Return the names of the fields that lead to a field, the outermost first; () if none do."""
     if name in fields:
         return (name,)
     parts = name.split(".")
@@ -120,18 +125,11 @@ def path_to(fields: Fields, name: str) -> tuple[str, ...]:
 def value_at(fields: Fields, name: str) -> Any:
     """Return the value of a field, None if it is not there."""
     path = path_to(fields, name)
-    value: Any = fields if path else None
-    for each in path:
-        value = value[each]
-    return value
+    return reduce(getitem, path, fields) if path else None
 
 
 def names_in(fields: Fields, deepest: int = _DEEPEST) -> Iterator[str]:
-    """Yield the names of all fields; the name of a nested field is in the form of `path_to`.
-
-    >>> list(names_in({"html": "<p>", "metadata": {"url": "http://a/", "tags": []}}))
-    ['html', 'metadata.url', 'metadata.tags']
-    """
+    """Yield the names of all fields; the name of a nested field is in the form of `path_to`."""
     for name, value in fields.items():
         if isinstance(value, Mapping) and value and deepest > 1:
             yield from (f"{name}.{inner}" for inner in names_in(value, deepest - 1))
@@ -140,26 +138,9 @@ def names_in(fields: Fields, deepest: int = _DEEPEST) -> Iterator[str]:
 
 
 def is_document(content: Any) -> bool:
-    """Return whether a value begins as a whole HTML document does.
-
-    >>> is_document("<!-- saved --><!DOCTYPE html><p>Hello"), is_document("<p>Hello")
-    (True, False)
-    """
+    """Return whether a value begins as a whole HTML document does."""
     start = content[:_START] if isinstance(content, str | bytes) else ""
     return _DOCUMENT.match(decode(start) if isinstance(start, bytes) else start) is not None
-
-
-def _html_page(html: Any) -> PageText | Reason:
-    if html is None:
-        return "no_field"
-    return PageText(html=html) if isinstance(html, str | bytes) else "wrong_type"
-
-
-def _text_page(fields: Fields, names: FieldNames) -> PageText | Reason:
-    parts = [part for name in names.text if (part := _value(fields, name)) is not None]
-    if not parts:
-        return "no_field"
-    return PageText(text="\n".join(parts)) if _are_strings(parts) else "wrong_type"
 
 
 def _value(fields: Fields, name: str) -> Any:
@@ -168,11 +149,6 @@ def _value(fields: Fields, name: str) -> Any:
     if isinstance(value, list | tuple) and _are_strings(value):
         return "\n".join(value)
     return value
-
-
-def _titled(page: PageText, fields: Fields, names: FieldNames) -> PageText | Reason:
-    title = None if names.title is None else _value(fields, names.title)
-    return page._replace(title=title) if isinstance(title, str | None) else "wrong_type"
 
 
 def _are_strings(values: list[Any] | tuple[Any, ...]) -> bool:

@@ -9,10 +9,8 @@ A page may name its canonical URL (RFC 6596):
     Link: <...>; rel="canonical"             in the headers
 
 Such a URL is returned as written, or joined with the URL of a base element; `canonical_of` joins it
-with the page's URL. Usually there is one. If a page names several, none counts, so only a few of
-many are returned. Cost: 10 us, and 10 us more if there is a link.
-
-Nothing here raises.
+with the page's URL. If a page names several, none counts, so only a few of many are returned. Cost:
+10 us, and 10 us more if there is a link. Nothing here raises.
 """
 
 import re
@@ -33,17 +31,13 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _MOST = 8
 """At most this many different URLs are returned: more than one is ambiguous anyway."""
 _LINK = re.compile(r"<([^<>]*)>([^<>]*)")
-"""A link in a header, and its parameters."""
 _RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)
-_base = etree.XPath("string((//base/@href)[1])")
+base_of = etree.XPath("normalize-space(//base/@href)")
+"""The URL of the first base element of a page, "" for none."""
 
 
 def canonical(url: str) -> str:
-    """Return the canonical form of a URL, equal for all its spellings.
-
-    >>> canonical("https://example.com/a?b=2&a=1#top")
-    'https://example.com/a?a=1&b=2'
-    """
+    """Return the canonical form of a URL, equal for all its spellings."""
     if _CANONICAL.fullmatch(url):
         return url
     try:
@@ -57,11 +51,6 @@ def host_of(url: str) -> str:
 
     Pages without a URL may be of one host, so they are judged as if they were: by the rules that
     distinguish pages of one template. A key that is no URL has no host, so no other page is on it.
-
-    >>> host_of("https://example.com:8080/a"), host_of("HTTPS://me:secret@Example.com:443/a")
-    ('example.com:8080', 'example.com')
-    >>> host_of("doc-17"), host_of("")
-    ('', '(no URL)')
     """
     if not url:
         return _NO_URL
@@ -99,14 +88,7 @@ class Place(NamedTuple):
 
 
 def canonical_of(place: Place, links: Iterable[str]) -> str | None:
-    """Return the URL that all canonical links of a page name; None for its own URL, or none.
-
-    Links that name different pages do not count.
-
-    >>> place = Place.of("https://example.com/a/1?print")
-    >>> canonical_of(place, ["1", "https://example.com/a/1"])
-    'https://example.com/a/1'
-    """
+    """Return the URL that all canonical links of a page name; None for its own URL, or none."""
     try:
         urls = {url_key(url): url for url in (urljoin(place.url, link) for link in links)}
     except ValueError:  # "http://[1/"
@@ -117,33 +99,22 @@ def canonical_of(place: Place, links: Iterable[str]) -> str | None:
 def canonical_links(root: etree._Element) -> tuple[str, ...]:
     """Return the different URLs that the head of a page names as canonical."""
     links = (link for head in root.iterchildren("head") for link in head.iterchildren("link"))
-    found = _different(each.get("href", "") for each in links if _is_canonical(each.get("rel", "")))
+    found = _different((each.get("href", ""), each.get("rel", "")) for each in links)
     if not found:
         return ()
-    base = str(_base(root)).strip()
     try:
-        return tuple(urljoin(base, link) for link in found)
+        return tuple(urljoin(str(base_of(root)), link) for link in found)
     except ValueError:  # "http://[1/"
         return ()
 
 
 def links_of_header(header: str) -> tuple[str, ...]:
-    """Return the different URLs that a Link header (RFC 8288) names as canonical.
-
-    >>> links_of_header('<https://example.com/a>; rel="canonical", </style.css>; rel=preload')
-    ('https://example.com/a',)
-    """
-    links = _LINK.findall(header)
-    return _different(
-        link
-        for link, parameters in links
-        if (relation := _RELATION.search(parameters)) and _is_canonical(relation[1].strip('"'))
-    )
+    """Return the different URLs that a Link header (RFC 8288) names as canonical."""
+    links = ((link, _RELATION.search(parameters)) for link, parameters in _LINK.findall(header))
+    return _different((link, relation[1].strip('"')) for link, relation in links if relation)
 
 
-def _is_canonical(relations: str) -> bool:
-    return "canonical" in relations.lower().split()
-
-
-def _different(links: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(str.strip, links))))[:_MOST]
+def _different(links: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the different canonical ones of some links, given with their relations."""
+    found = (link.strip() for link, relations in links if "canonical" in relations.lower().split())
+    return tuple(dict.fromkeys(filter(None, found)))[:_MOST]

@@ -2,10 +2,9 @@
 
 Normal form. Two texts are the same if they differ only in letter case, white space, Unicode
 compatibility variants (full-width letters, ligatures, composed or decomposed accents) and
-invisible characters: soft hyphens, zero-width joiners and spaces, direction marks, variation
-selectors, byte order marks. Source: Unicode Standard, D146 (toNFKC_Casefold), with white space
-collapsed. Unpaired surrogates become replacement characters, so every normal form can be encoded.
-A long text keeps the first 30 of many marks on one letter; no language has as many.
+invisible characters: soft hyphens, zero-width joiners and spaces, direction marks. Source: Unicode
+Standard, D146 (toNFKC_Casefold), with white space collapsed. Unpaired surrogates become replacement
+characters, so every normal form can be encoded.
 
 Most Western texts have few different characters beyond ASCII, each with the same normal form
 wherever it stands. Such a text is normalised as bytes, with a table for ASCII.
@@ -45,20 +44,16 @@ before it."""
 
 _BETWEEN_PARTS = "\0"
 """No page has it (see `parse`), no character composes with it, and it is its own normal form."""
-_MOST_MARKS = 30
-"""Marks in a row (UAX #15, Stream-Safe Text Format: no language needs more). The time to sort marks
-grows with the square of their number: 80,000 in a row take 8 s."""
-_LONG = 10_000
-"""In a longer text, marks can take 0.1 s or more. To search them takes 14 ns a character."""
+_MOST_MARKS, _LONG = 30, 10_000
+"""Marks in a row that are kept in a text longer than `_LONG` (UAX #15, Stream-Safe Text Format: no
+language needs more). The time to sort marks grows with the square of their number: 80,000 take 8 s.
+To search them takes 14 ns a character."""
 _RUN_OF_MARKS = re.compile(rf"\W{{{_MOST_MARKS + 1},}}")
 """A superset of the runs of marks: to `re` no mark is a word character."""
 
 # If one character of a text has a compatibility variant, unicodedata takes 100 ns for each of them.
 # Chinese pages are full of these eight variants, and most have no others.
 _COMMON_VARIANTS = tuple((variant, to_form("NFKD", variant)) for variant in "，：；！？（）…")
-
-# White space of str.split() that NFKC leaves as it is, without "\n" and " ".
-_OTHER_SPACES = "\t\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"
 
 _IDEOGRAPHS = re.compile(
     "[\u2e80-\u312f\u31a0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff]+"
@@ -72,8 +67,7 @@ _UNSPACED_LETTERS = re.compile(
 _UNSPACED = re.compile("[\u0e00-\u1aaf\u2e80-\U0003ffff]")
 
 # A Chinese word of running text is 1.5 to 1.7 characters long; a Thai one about four.
-_HUNDREDTHS_PER_IDEOGRAPH = 60
-_HUNDREDTHS_PER_LETTER = 25
+_HUNDREDTHS_PER_IDEOGRAPH, _HUNDREDTHS_PER_LETTER = 60, 25
 
 
 def normalize(text: str) -> str:
@@ -93,13 +87,11 @@ def normalize(text: str) -> str:
         text = _UNSEEN_RUNS.sub("", _SURROGATES.sub("\ufffd", text))
     if len(text) > _LONG:
         text = _RUN_OF_MARKS.sub(_first_marks, text)
-    return _collapse(_fold(text))
+    return " ".join(_fold(text).split())
 
 
 def normalize_parts(texts: Sequence[str]) -> list[str]:
     r"""Return the normal form of each part of a text.
-
-    Whether marks are left out depends on the length of all parts together.
 
     >>> normalize_parts(["One ", "", "ﬁve"])
     ['one', '', 'five']
@@ -127,20 +119,12 @@ def count_words(text: str) -> float:
 
 
 def columns(text: str) -> int:
-    """Return how wide a text is in a terminal, where Chinese characters take two columns.
-
-    >>> columns("two words"), columns("近似重复")
-    (9, 8)
-    """
+    """Return how wide a text is in a terminal, where Chinese characters take two columns."""
     return len(text) if is_spaced(text) else len(text) + _take_out(_IDEOGRAPHS, text)[1]
 
 
 def is_spaced(text: str) -> bool:
-    """Return whether a text has no character of a script without spaces.
-
-    >>> is_spaced("naïve words"), is_spaced("用 lxml 解析")
-    (True, False)
-    """
+    """Return whether a text has no character of a script without spaces."""
     return text.isascii() or not _UNSPACED.search(text)
 
 
@@ -180,14 +164,6 @@ def _fold(text: str) -> str:
     # Folding case can undo the composition of the first step ("ᾳ", "İ").
     composed = to_form("NFKC", folded)
     return folded if composed == folded else composed.casefold()
-
-
-def _collapse(text: str) -> str:
-    """Make white space single spaces; in most texts, only the ends of blocks need it."""
-    text = text.replace("\n", " ").strip(" ")
-    if "  " in text or any(map(text.__contains__, _OTHER_SPACES)):
-        text = " ".join(text.split())
-    return text
 
 
 def _take_out(runs: re.Pattern[str], text: str) -> tuple[str, int]:

@@ -7,9 +7,6 @@ The reasons:
     binary       it is no text
     too_large    it is longer, or has more tags or text, than is worth the time
 
-An image belongs to some blocks if they have most text of the smallest container with text around
-it: the image of a figure belongs to its article, the image of a menu to no article. An image is
-identified by its address.
 Guarantee: a tree is never changed, because a spider may use it; no page raises.
 
 Cost: 1.7 ms for a page of 100 KB; with selectors of a user, see `selectors`.
@@ -17,44 +14,49 @@ Cost: 1.7 ms for a page of 100 KB; with selectors of a user, see `selectors`.
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import starmap
+from itertools import compress
 from math import inf
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 import xxhash
 from lxml import etree
 
 from dedup_filter.model import Document, Unjudged
-from dedup_filter.text.blocks import Block, split_blocks
+from dedup_filter.text.blocks import Block, split_blocks, text_hash
 from dedup_filter.text.concealed import read_concealed
-from dedup_filter.text.content import ANY_MENU, Content, find_content, menus, words_before
+from dedup_filter.text.content import (
+    ANY_MENU,
+    Content,
+    find_content,
+    menus,
+    word_sum,
+    words_before,
+)
 from dedup_filter.text.decode import as_utf8, looks_binary, parse
-from dedup_filter.text.marked_text import Parts, marked_text, parts_of
-from dedup_filter.text.page_url import canonical_links
-from dedup_filter.text.selectors import Effect, Selectors, select, selected_copy
+from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
+from dedup_filter.text.marked_text import marked_text, parts_of
+from dedup_filter.text.page_url import base_of, canonical_links
+from dedup_filter.text.selectors import Effect, Selectors, select
+from dedup_filter.thresholds import ARTICLE_WORDS, FRAME_TIMES, HALF, LINE_WORDS
 
 MAX_PAGE_LENGTH = 16 * 2**20
 """Bytes or characters of a page. A longer page is a dump of data, and takes seconds to parse."""
-_START = 4096
-"""Bytes or characters that show whether a page is binary."""
 MAX_TEXT_LENGTH = 2 * 2**20
 """Characters of text: jieba cuts a million in two seconds."""
 MAX_TAGS = 200_000
-"""Tags of a page: this many take half a second and 200 MB. The longest manuals on one page have
-100,000."""
-MOST_OF_HEADLINE = 200
-"""Characters of an h1 or a title that are kept."""
+"""Tags of a page: this many take half a second and 200 MB. The longest manuals have 100,000."""
 _MOST_READ, _LONGEST_READ = 64, 2**18
 """Number of latest pages that are cached, and the most bytes of each; usually 10 MB. A page that
 soon comes again, at another spelling of its URL, is not parsed again."""
 _MOST_IMAGES = 1_000
-"""The first images of a page that are kept. A page with more is a gallery; these are enough."""
-_MOST = 0.5
+"""The first images of a page that are kept. A page with more is a gallery."""
+_MOST_LINKS = 2 / 3
+"""Share of links from which a sentence between others is a teaser."""
 
 Image = tuple[int, int, int]
 """XXH3 of its absolute URL; first and end of the smallest container around it that holds text."""
@@ -64,12 +66,6 @@ Html = str | bytes | etree._Element | etree._ElementTree
 _LANGUAGE_ATTRIBUTES = ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
 _PRIMARY_SUBTAG = re.compile(r"\s*([a-z]{2,3})(?![a-z0-9])", re.IGNORECASE)
 _HEADINGS = ("headline", "heading")
-_BETWEEN_PARTS = re.compile(
-    r"\s+(?:[-\u2010-\u2015:/<>\u00b7\u2022~]|::|>>|<<)\s+|\s*[|\uff5c\u00bb\u00ab]+\s*"
-    # Chinese and Japanese titles have no spaces around separators.
-    r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
-)
-_base = etree.XPath("normalize-space(//base/@href)")
 
 
 class Shown(NamedTuple):
@@ -83,7 +79,6 @@ class Shown(NamedTuple):
     blocks: Sequence[int]
     """64 bits of each block, in page order."""
     words: Sequence[float]
-    """Words of each block."""
     link_words: Sequence[float]
 
     @property
@@ -106,8 +101,7 @@ class Page:
     """Its images, if they are read."""
     unread_words: float = 0
     """Words of text that a reader may see but that is not in the blocks: text that is hidden, or in
-    templates or script data, beside more visible text; and its notes, if they have more words than
-    the visible text."""
+    templates or script data; and its notes, if they have more words than the visible text."""
     unread_hash: int = 0
     """64 bits of the unread text, 0 for none. If more text is unread than read, a page can repeat
     only pages with the same hash."""
@@ -122,14 +116,9 @@ class Page:
     waiting_hash: int = 0
     """64 bits of the waiting text, 0 for none."""
     canonical: tuple[str, ...] = ()
-    """URLs that it names as canonical: see `canonical_link`."""
+    """URLs that it names as canonical: see `canonical_links`."""
     selected: tuple[Effect, ...] = ()
     """The effects of a user's selectors on it."""
-
-    def __reduce__(self) -> tuple[Callable[..., "Page"], tuple[Any, ...]]:
-        """Pickle blocks as tuples: half of the bytes, and a third of the time."""
-        others = [getattr(self, field.name) for field in fields(self)[1:]]
-        return _page_of, (list(map(_values_of, self.blocks)), others)
 
     @cached_property
     def main(self) -> Content:
@@ -151,7 +140,7 @@ class Page:
 
     def document(
         self,
-        content: Iterable[Block],
+        content: Sequence[Block],
         own: str,
         with_parts: Sequence[Block] | None = None,
     ) -> Document:
@@ -160,8 +149,7 @@ class Page:
         `own`: the normal form of all text that is not known to be frame of the page's host. The
         document gets the headings and images within `with_parts`; None: within the main text.
         """
-        content = list(content)
-        text = _joined(content)
+        text = "\n".join([block.text for block in content])
         around = content if with_parts is None else with_parts
         # For other pages the main text is enough, and to join all blocks takes 40 us.
         needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
@@ -170,7 +158,7 @@ class Page:
             text,
             self.title,
             self.language,
-            _joined(self.blocks) if needs_all else "",
+            "\n".join([block.text for block in self.blocks]) if needs_all else "",
             tuple([block.text for block in around if block.kind in _HEADINGS]),
             self._images_inside(around),
             self.unread_words,
@@ -184,7 +172,10 @@ class Page:
         )
 
     def _images_inside(self, content: Iterable[Block]) -> tuple[int, ...]:
-        """Return the hashes of the images that belong to some blocks, in page order."""
+        """Return the hashes of the images that belong to some blocks, in page order.
+
+        The blocks have most text of the smallest container with text around the image.
+        """
         if not self.images or not self.blocks:
             return ()
         containers = self.blocks[0].containers
@@ -193,34 +184,39 @@ class Page:
         return tuple(
             image
             for image, first, end in self.images
-            if of_content[end] - of_content[first] > _MOST * (of_all[end] - of_all[first])
+            if of_content[end] - of_content[first] > HALF * (of_all[end] - of_all[first])
         )
 
 
-_values_of = attrgetter(*(field.name for field in fields(Block)))
+def clean_text(page: Page | Document, times: Sequence[int]) -> str:
+    """Return the main text of a page, for output: its blocks in page order, one a line.
 
-
-def _page_of(blocks: Iterable[Sequence[Any]], others: Iterable[Any]) -> Page:
-    return Page(list(starmap(Block, blocks)), *others)
-
-
-def title_parts(title: str) -> list[str]:
-    """Return the parts of a title, such as the page's name and the site's name.
-
-    >>> title_parts("git-diff - Git 2.39 manual | Example")
-    ['git-diff', 'Git 2.39 manual', 'Example']
+    `times` is how many other pages of its host have shown each block: blocks of the frame are left
+    out, as for judging. Two things differ from the text that is judged. The data of scripts is no
+    text of a page that shows an article. A sentence between the blocks of the main content is part
+    of it, also with many links or in an element whose class name is the name of a frame (a quoted
+    post). A plain text is returned as it was given. Cost: 0.1 ms for 200 blocks.
     """
-    return [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
-
-
-def part_hash(part: str) -> int:
-    """Return 64 bits that identify an h1 or a part of a title.
-
-    They differ from the hash of a block with the same text: the links of a menu have the headlines
-    of other pages.
-    """
-    titled = f"\0title\0{part[:MOST_OF_HEADLINE]}"
-    return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
+    if isinstance(page, Document):
+        return page.text
+    own = list(compress(page.blocks, [shown < FRAME_TIMES for shown in times]))
+    # The data of scripts stands after the first outer container.
+    ends = own[0].containers.ends[1:2] if own else []
+    content = find_content([block for block in own if block.position < ends[0]] if ends else own)
+    if word_sum(content.main) < ARTICLE_WORDS:
+        content = find_content(own)
+    first, last = (content.stretch[at].position if content.stretch else 0 for at in (0, -1))
+    main = {block.position for block in content.main}
+    return "\n".join(
+        block.text
+        for block in own
+        if block.position in main
+        or (
+            first < block.position < last
+            and block.words > LINE_WORDS
+            and block.link_words <= _MOST_LINKS * block.words
+        )
+    )
 
 
 def read(
@@ -243,19 +239,31 @@ def read(
         raise TypeError("give either html or text")
     title = " ".join((title or "").split())[:MOST_OF_HEADLINE]
     if isinstance(html, etree._Element | etree._ElementTree):
-        page = read_page(html, images_of, selectors)
-        return Unjudged("by_script") if page.is_by_script else _titled(_bounded(page), title)
-    if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
+        page: Page | Unjudged = read_page(html, images_of, selectors)
+    elif not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html
         raise TypeError(f"a page cannot be made of {type(given).__name__}")
-    if not isinstance(content_type, str | None):
+    elif not isinstance(content_type, str | None):
         raise TypeError(f"content_type is a str, not {type(content_type).__name__}")
-    if html is not None:
+    elif html is None:
+        text = text or ""
+        return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text, title)
+    else:
         is_plain = type(html) is bytes and len(html) <= _LONGEST_READ
         read_it = _read_before if is_plain else _read_html
-        return _titled(read_it(html, content_type, images_of, selectors), title)
-    text = text or ""
-    return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text, title)
+        page = read_it(html, content_type, images_of, selectors)
+    if isinstance(page, Unjudged):
+        return page
+    if page.selected and not page.blocks:
+        whole = read(html, None, content_type, images_of, title)
+        selected: tuple[Effect, ...] = (*page.selected, "nothing_left")
+        return replace(whole, selected=selected) if isinstance(whole, Page) else whole
+    if page.is_by_script and page.unread_words < inf:  # a tree has no bytes
+        return Unjudged("by_script")
+    length = len(page.title) + sum([len(block.text) for block in page.blocks])
+    if length > MAX_TEXT_LENGTH:
+        return Unjudged("too_large")
+    return page if page.title or not title else replace(page, title=title)
 
 
 def read_page(
@@ -267,30 +275,20 @@ def read_page(
     root = tree if isinstance(tree, etree._Element) else tree.getroot()
     if root is None or not isinstance(root.tag, str):
         return Page(())
-    canonical = canonical_links(root)
-    chosen, effects = (root, ()) if selectors is None else selected_copy(root, selectors)
-    language, base, marked = _needed(chosen, images_of)
-    page = _page(language, base, parts_of(marked))
-    if effects and not page.blocks:
-        return replace(read_page(root, images_of), selected=(*effects, "nothing_left"))
-    return replace(page, canonical=canonical, selected=effects)
+    return _page(*_needed(root if selectors is None else deepcopy(root), images_of, selectors))
 
 
-def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unjudged:
+def markup_of(html: str | bytes, content_type: str | None) -> bytes | Unjudged:
     """Return the markup of a page, in UTF-8, or the reason not to parse it."""
     if len(html) > MAX_PAGE_LENGTH:
         return Unjudged("too_large")
-    # Also of a string: crawlers decode whatever they fetch.
-    start = html[:_START]
-    if looks_binary(start if isinstance(start, bytes) else start.encode("utf-8", "surrogatepass")):
+    markup = html.encode("utf-8", "replace") if isinstance(html, str) else html
+    if looks_binary(markup):  # also of a string: crawlers decode whatever they fetch
         return Unjudged("binary")
     if isinstance(html, bytes):
-        html = as_utf8(html, content_type)
-    if len(html) > MAX_TAGS:
-        tags = html.count("<") if isinstance(html, str) else html.count(b"<")
-        if tags > MAX_TAGS:
-            return Unjudged("too_large")
-    return html
+        markup = as_utf8(html, content_type)
+    has_many = len(markup) > MAX_TAGS and markup.count(b"<") > MAX_TAGS
+    return Unjudged("too_large") if has_many else markup
 
 
 def _read_html(
@@ -305,67 +303,52 @@ def _read_html(
     root = parse(found)
     if root is None:
         return Unjudged("no_text")
-    canonical = canonical_links(root)
-    effects = () if selectors is None else select(root, selectors)
-    if effects:
-        found = etree.tostring(root)
-    language, base, marked = _needed(root, images_of)
+    needed = _needed(root, images_of, selectors)
+    # Only its bytes distinguish a page that is made by script from other pages.
+    body = etree.tostring(root) if needed[0].selected else found
     # If the tree is freed now, while it is in the processor's caches, this takes half the time.
     del root
-    page = _page(language, base, parts_of(marked))
-    if effects and not page.blocks:
-        whole = _read_html(html, content_type, images_of)
-        effects = (*effects, "nothing_left")
-        return whole if isinstance(whole, Unjudged) else replace(whole, selected=effects)
-    if canonical or effects:
-        page = replace(page, canonical=canonical, selected=effects)
+    page = _page(*needed)
     if page.is_by_script:
-        # Only its bytes distinguish it from other pages.
-        body = found.encode("utf-8", "surrogatepass") if isinstance(found, str) else found
         return replace(page, unread_words=inf, unread_hash=xxhash.xxh3_64_intdigest(body))
-    return _bounded(page)
+    return page
 
 
 _read_before = lru_cache(_MOST_READ)(_read_html)
 
 
-def _titled(page: Page | Unjudged, title: str) -> Page | Unjudged:
-    """Give a title to a page that has none."""
-    if isinstance(page, Unjudged) or page.title or not title:
-        return page
-    return replace(page, title=title)
+def _needed(
+    root: etree._Element, images_of: str | None, selectors: Selectors | None
+) -> tuple[Page, str, str]:
+    """Return what `_page` needs of a tree, from which selectors remove elements."""
+    canonical = canonical_links(root)
+    selected = () if selectors is None else select(root, selectors)
+    base = "" if images_of is None else _absolute(images_of, str(base_of(root))) or images_of
+    marked = marked_text(root, with_images=images_of is not None)
+    empty = Page((), "", _declared_language(root), canonical=canonical, selected=selected)
+    return empty, base, marked
 
 
-def _bounded(page: Page) -> Page | Unjudged:
-    length = len(page.title) + sum([len(block.text) for block in page.blocks])
-    return Unjudged("too_large") if length > MAX_TEXT_LENGTH else page
-
-
-def _needed(root: etree._Element, images_of: str | None) -> tuple[str | None, str, str]:
-    """Return the parts of a tree that a page needs: language, base URL (images), marked text."""
-    base = "" if images_of is None else _absolute(images_of, str(_base(root))) or images_of
-    return _declared_language(root), base, marked_text(root, with_images=images_of is not None)
-
-
-def _page(language: str | None, base: str, parts: Parts) -> Page:
+def _page(empty: Page, base: str, marked: str) -> Page:
+    """Fill a page; `base`: the URL to which the addresses of its images are relative."""
+    parts = parts_of(marked)
     cut = split_blocks(parts.visible)
     unread = (0.0, 0, False, 0, 0.0, 0)
     if parts.segments or parts.has_scripts or parts.notes:
         cut, unread = read_concealed(parts, cut)
-    blocks, images = cut
-    titles = [block.text for block in blocks if block.kind == "title"]
+    titles = [block.text for block in cut.blocks if block.kind == "title"]
     return Page(
-        [block for block in blocks if block.kind != "title"] if titles else blocks,
+        [block for block in cut.blocks if block.kind != "title"] if titles else cut.blocks,
         titles[0] if titles else "",
-        language,
-        [(_image_hash(base, image), *place) for image, place in images[:_MOST_IMAGES]],
+        empty.language,
+        [
+            (text_hash(_absolute(base, image) or image), *place)
+            for image, place in cut.images[:_MOST_IMAGES]
+        ],
         *unread,
+        empty.canonical,
+        empty.selected,
     )
-
-
-def _image_hash(base: str, address: str) -> int:
-    url = _absolute(base, address) or address
-    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
 def _absolute(base: str, address: str) -> str:
@@ -380,12 +363,7 @@ def _hash_of(text: bytes, notes: int) -> int:
     return xxhash.xxh3_64_intdigest(text + notes.to_bytes(8, "little") if notes else text)
 
 
-def _joined(blocks: Iterable[Block]) -> str:
-    return "\n".join([block.text for block in blocks])
-
-
 def _declared_language(root: etree._Element) -> str | None:
     """Return the primary subtag (BCP 47) of the language that the root element declares."""
-    declared = next(filter(None, map(root.get, _LANGUAGE_ATTRIBUTES)), "")
-    found = _PRIMARY_SUBTAG.match(declared)
+    found = _PRIMARY_SUBTAG.match(next(filter(None, map(root.get, _LANGUAGE_ATTRIBUTES)), ""))
     return found[1].lower() if found else None

@@ -3,10 +3,9 @@
     ignore     matching elements are removed, as if they were not on the page
     content    only matching elements stay, in page order, and the titles of the page
 
-A selector is CSS as in Scrapy's `response.css`, without `::text` and `::attr()`. Selectors for all
-hosts are one text or a list of texts; selectors by host are a dict of these. A host's name stands
-for its subdomains, too. If several names fit, only the longest counts; `ANY_HOST` stands for all
-hosts that no other name fits.
+A selector is CSS as in Scrapy's `response.css`, without `::text` and `::attr()`. A host's name
+stands for its subdomains, too. If several names fit, only the longest counts; `ANY_HOST` stands for
+all hosts that no other name fits.
 
 Guarantee: an invalid selector is refused before any page is read; no page raises.
 
@@ -20,7 +19,7 @@ from copy import deepcopy
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, cast
 
-from cssselect import HTMLTranslator, SelectorError, parse
+from cssselect import HTMLTranslator, SelectorError
 from cssselect.xpath import ExpressionError, XPathExpr
 from lxml import etree
 
@@ -72,8 +71,6 @@ class SiteSelectors(NamedTuple):
 
     def of(self, host: str) -> Selectors | None:
         """Return the selectors for the pages of a host, which may have a port; None for none."""
-        if not (self.ignore or self.content):
-            return None
         found = Selectors(_of_host(self.ignore, host), _of_host(self.content, host))
         return found if any(found) else None
 
@@ -81,21 +78,16 @@ class SiteSelectors(NamedTuple):
 class _Translator(HTMLTranslator):
     """Refuses prefixes of namespaces, which no page declares for a selector."""
 
-    def xpath_element(self, selector: Any) -> XPathExpr:
-        if selector.namespace:
-            raise ExpressionError(f"there is no namespace {selector.namespace}")
-        return super().xpath_element(selector)
-
-    def xpath_attrib(self, selector: Any) -> XPathExpr:
-        if selector.namespace:
-            raise ExpressionError(f"there is no namespace {selector.namespace}")
-        return super().xpath_attrib(selector)
+    def xpath(self, parsed_selector: Any) -> XPathExpr:
+        if namespace := getattr(parsed_selector, "namespace", None):
+            raise ExpressionError(f"there is no namespace {namespace}")
+        return super().xpath(parsed_selector)
 
 
 def select(root: etree._Element, selectors: Selectors) -> tuple[Effect, ...]:
     """Remove from a tree, in place, the elements that selectors leave out.
 
-    The root always stays; if it is ignored, it is emptied.
+    The root always stays; if it is ignored, it is emptied. With content, titles and bases stay.
     """
     effects: list[Effect] = []
     if selectors.ignore and (ignored := _found(root, selectors.ignore)):
@@ -109,16 +101,13 @@ def select(root: etree._Element, selectors: Selectors) -> tuple[Effect, ...]:
         content = _outermost(_found(root, selectors.content))
         effects.append("content" if content else "no_content")
         if content and content[0] is not root:
-            _keep_only(root, content)
+            inside = {each for element in content for each in element.iter("title", "base")}
+            kept = [*(each for each in root.iter("title", "base") if each not in inside), *content]
+            for element in kept:
+                element.tail = None
+            root.text = None
+            root[:] = kept
     return tuple(effects)
-
-
-def selected_copy(
-    root: etree._Element, selectors: Selectors
-) -> tuple[etree._Element, tuple[Effect, ...]]:
-    """Do as `select` with a copy of a tree; return the copy, too."""
-    copied = deepcopy(root)
-    return copied, select(copied, selectors)
 
 
 def taken_out(root: etree._Element, selectors: Selectors) -> Iterator[tuple[str, str]]:
@@ -126,11 +115,7 @@ def taken_out(root: etree._Element, selectors: Selectors) -> Iterator[tuple[str,
 
     The text outside the content comes last, without a selector.
     """
-    by = {}
-    for one in (each for text in selectors.ignore for each in parse(text)):
-        path = etree.XPath(_Translator().selector_to_xpath(one))
-        written = " ".join(one.canonical().split())  # versions of cssselect space it differently
-        by.update(dict.fromkeys(cast("list[etree._Element]", path(root)), written))
+    by = {element: text for text in selectors.ignore for element in _found(root, (text,))}
     outermost = _outermost(_found(root, selectors.ignore)) if by else []
     yield from [(by[element], _text(element)) for element in outermost]
     select(root, selectors._replace(content=()))
@@ -166,21 +151,8 @@ def _outermost(found: Sequence[etree._Element]) -> list[etree._Element]:
     return outermost
 
 
-def _keep_only(root: etree._Element, content: Sequence[etree._Element]) -> None:
-    """Keep only titles, bases and some elements in a tree; none of these is within another."""
-    inside = {each for element in content for each in element.iter("title", "base")}
-    kept = [*(each for each in root.iter("title", "base") if each not in inside), *content]
-    for element in kept:
-        element.tail = None
-    root.text = None
-    root[:] = kept
-
-
 def _text(element: etree._Element) -> str:
-    return " ".join(" ".join(cast("list[str]", _texts(element))).split())
-
-
-_texts = etree.XPath("descendant::text()")
+    return " ".join(" ".join(cast("list[str]", element.xpath("descendant::text()"))).split())
 
 
 def _by_host(name: str, given: Any) -> _ByHost:
@@ -219,8 +191,7 @@ def _require(name: str, selector: str) -> None:
     try:
         _compiled((selector,))(etree.Element("html"))
     except (SelectorError, etree.XPathError, ValueError, RecursionError) as error:
-        reason = printable(str(error), _LONGEST_SHOWN)
-        shown = printable(repr(selector), _LONGEST_SHOWN)
+        shown, reason = (printable(part, _LONGEST_SHOWN) for part in (repr(selector), str(error)))
         raise ConfigError(f"{name} has no CSS selector in {shown}: {reason}") from None
 
 

@@ -16,7 +16,8 @@ from dedup_filter.frames import provisional_pages
 from dedup_filter.frames.host_frames import Frames, FrameUpdate, Host
 from dedup_filter.frames.provisional_pages import ProvisionalPage
 from dedup_filter.text.decode import parse
-from dedup_filter.text.reading import Page, part_hash, read_page
+from dedup_filter.text.headlines import part_hash
+from dedup_filter.text.reading import Page, read_page
 from dedup_filter.thresholds import FRAME_TIMES
 
 MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]

@@ -59,12 +59,20 @@ def characters(*texts):
     return Counter("".join("".join(texts).split()))
 
 
+def texts_in(tree):
+    """All text nodes of a tree, and of the pages in its frames."""
+    inner = [parse(page) for page in tree.xpath("//iframe/@srcdoc")]
+    return tree.xpath("//text()") + [
+        t for each in inner if each is not None for t in texts_in(each)
+    ]
+
+
 def require_all_accounted(found, html):
     """All characters of the text nodes are kept or left out, but for the blocks of data."""
     left_out = excluded_text(found)
     told = characters(found.text, *(left.text for left in left_out))
-    there = characters(*parse(html).xpath("//text()"))
-    if {left.rule for left in left_out} & {"data_read", "markup"}:
+    there = characters(*texts_in(parse(html)))
+    if "data_read" in {left.rule for left in left_out}:
         assert there <= told
     else:
         assert there == told
@@ -126,7 +134,22 @@ LINKED = "1 of 2 words are links"
         ("<title>Sea</title>|", ("title", "Sea", "")),
         ("<title>Sea</title><title>Ice</title>|", ("title", "Ice", "not the first one")),
         ("<style>p {}</style>|", ("element", "p {}", "style")),
+        ("|<script>go()</script>", ("element", "go()", "script")),
+        ("|<svg><title>Sea</title></svg>", ("element", "Sea", "svg")),
+        ("|<svg><text>b<title>c</title></text></svg>", ("element", "c", "title")),
+        ("|<video>c</video>", ("element", "c", "video")),
+        ("<div>" * 300 + "|<select>f</select>g", ("element", "f", "select")),
+        ("|<iframe srcdoc='<style>p {}</style><p>four'>no</iframe>", ("element", "p {}", "style")),
+        ("|<iframe srcdoc='<p>four'>no</iframe>", ("element", "no", "iframe")),
         ("|<div hidden>aside it</div>", ("hidden", "aside it", "")),
+        ("|<div hidden id=S:0>aside <b>it</b></div>", ("hidden", "aside it", "")),
+        ("|<template>a row <p hidden>more</template>", ("template", "a row", "")),
+        ("|<noscript>JavaScript, please.</noscript>", ("notice", "JavaScript, please.", "")),
+        ("|<script type=application/ld+json>{'a': 1}</script>", ("data", "{'a': 1}", "")),
+        (
+            f'<script type=a/json>["{ARTICLE} {SECOND}"]</script>|',
+            ("data", f'["{ARTICLE} {SECOND}"]', ""),
+        ),
         ("|<footer><p>Of this paper</footer>", ("frame", "Of this paper", "footer")),
         ("|<div class='x userComments'>Well said", ("frame", "Well said", "comments")),
         ("<p><a href=/>Home</a></p>|", ("container", "Home", "1 of 1 words are links")),
@@ -141,6 +164,14 @@ def test_each_rule(around, left):
     assert left in rules(found)
     assert FIRST in found.text
     require_all_accounted(found, html)
+
+
+def test_hidden_text_and_data_that_are_read():
+    assert rules(of(f"<p>one</p><div hidden>{ARTICLE}</div>")) == []
+    data = f'{{"a": "{ARTICLE}"}}'
+    found = of(f"<p>one</p><script type=application/json>{data}</script>")
+    assert ("data_read", data, "") in rules(found)
+    assert ARTICLE in found.text
 
 
 def test_frames_that_pages_of_the_host_have_shown(tmp_path, article):

@@ -1,6 +1,6 @@
 """What the filter says of each kind of bad pages: on hosts of their own, on one host, all in one.
 
-Seen too: the same pages as parsed trees, and by every recipe for features.
+Seen too: the same pages as parsed trees.
 """
 
 import pytest
@@ -8,8 +8,6 @@ from bad_pages import BY_SCRIPT, KINDS, SMALL, article
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.text.decode import parse
-
-OTHER_RECIPES = [pytest.param(name, marks=pytest.mark.slow) for name in ("words", "keywords")]
 
 
 def one_page(kind, seed=1):
@@ -50,15 +48,6 @@ def test_the_same_as_parsed_trees(kind):
     # A tree has no bytes to know it by.
     expected = ("by_script",) * 4 if KINDS[kind].said == BY_SCRIPT else KINDS[kind].said
     assert tuple(map(said, verdicts)) == expected[: len(verdicts)]
-
-
-@pytest.mark.parametrize("recipe", ["shingles", *OTHER_RECIPES])
-@pytest.mark.parametrize("kind", SMALL)
-def test_the_same_by_other_recipes(kind, recipe):
-    verdicts = seen(four_pages(kind), features=recipe, max_distance=12)
-    alone, again, edited, other = map(said, verdicts)
-    assert (alone, again, other) == (*KINDS[kind].said[:2], KINDS[kind].said[3])
-    assert edited in (KINDS[kind].said[2], "new"), "a recipe may forgive less, but makes no error"
 
 
 @pytest.mark.parametrize("earlier_pages", [0, 4], ids="{} pages before".format)

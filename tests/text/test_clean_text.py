@@ -4,8 +4,7 @@ import pytest
 from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.text.clean_text import clean_text
-from dedup_filter.text.reading import read
+from dedup_filter.text.reading import clean_text, read
 
 NOTICE = "This site keeps a notice of two sentences. It stands on every page and says nothing new."
 

@@ -29,7 +29,6 @@ HIDDEN = [
     f"<div hidden id=S:0><p>{ARTICLE}</p></div>",
     f"<section><div hidden=until-found>{ARTICLE}</div></section>",
     f"<noscript><p>{ARTICLE}</p></noscript>",
-    f"<noscript>&lt;p class=a&gt;{ARTICLE}&lt;/p&gt;&lt;img src=x&gt;</noscript>",
     "<x-a><template shadowrootmode=open>" * 50 + ARTICLE + "</template></x-a>" * 50,
 ]
 
@@ -52,11 +51,9 @@ def test_cookie_dialogs_and_menus_do_not_count():
     "markup",
     [
         "<noscript><img src=http://tracker.example/p></noscript>",
-        "<noscript>&lt;img src=http://tracker.example/p&gt;</noscript>",
         "<noscript>You need to enable JavaScript to run this application.</noscript>",
         "<noscript><p>Please enable <a href=/>Javascript</a> in your browser.</noscript>",
         "<noscript><style>p { opacity: 1 }</style></noscript>",
-        "<noscript>&lt;/p&gt;</noscript>",
     ],
 )
 def test_pixels_and_notices_are_nothing(markup):
@@ -79,7 +76,7 @@ def test_templates_are_never_read_but_counted(around):
 DATA = data({"props": {"id": "a-1", "body": ARTICLE}})
 
 
-@pytest.mark.parametrize("markup", [*HIDDEN[:4], DATA])
+@pytest.mark.parametrize("markup", [*HIDDEN[:3], DATA])
 def test_beside_more_text_in_sight_it_is_counted_and_hashed(markup):
     shown, other = f"<p>{OTHER * 10}</p>", markup.replace("harbour", "port")
     found = page_of(shown + markup)
@@ -211,12 +208,8 @@ def test_escapes_markup_and_data_in_strings(data: str, texts: list[str]):
 
 
 def test_bounds_give_back_what_is_beyond():
-    many = json.dumps([f"{PROSE} {number}" for number in range(10_000)])
-    (first, second), unsearched = prose_of([many, json.dumps(PROSE)])
-    assert (len(first), second) == (4_096, [])
-    assert unsearched == [many, json.dumps(PROSE)]
-    long = json.dumps([PROSE, "x" * 2**21, PROSE])
-    assert prose_of([long]) == ([[PROSE]], [long[2**20 :]])
+    long, short = json.dumps([PROSE, "x" * 2**21, PROSE]), json.dumps(PROSE)
+    assert prose_of([long, short]) == ([[PROSE], []], [long[2**20 :], short])
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from dedup_filter.text.headlines import (
     headlines,
     is_headed_alike,
     shares_words,
+    title_parts,
 )
-from dedup_filter.text.reading import title_parts
 
 LONG = "A long story about the sea and those who live by it and of it"
 

@@ -10,11 +10,10 @@ from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Unjudged
-from dedup_filter.text import pdf as reader
-from dedup_filter.text.pdf import read_pdf
+from dedup_filter.text import payloads as reader
+from dedup_filter.text.payloads import read_pdf
 
 PDF = "application/pdf"
 
@@ -113,13 +112,6 @@ def test_threads_read_one_after_the_other(book):
     for thread in threads:
         thread.join()
     assert all(found[n] == [read_pdf(bodies[n])] * 20 for n in range(4))
-
-
-def test_a_pdf_that_takes_a_worker_too_long_is_too_slow(book, monkeypatch):
-    with CrawlFilter.open(read_pdf=True, workers=1) as pages:
-        pages._pool._time_limit = 1e-4
-        verdict = pages.claim_read(pages.submit("http://a/1", html=book(1)).result())
-    assert verdict.reason == "too_slow"
 
 
 def test_the_option_needs_the_package(monkeypatch):

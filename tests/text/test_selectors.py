@@ -1,11 +1,9 @@
 """CSS selectors of a user: what is left of a page, by host, and what is refused."""
 
-from copy import deepcopy
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from lxml import etree, html
+from lxml import etree
 from made_text import prose
 
 from dedup_filter import ConfigError, FilterConfig, NearDuplicateFilter
@@ -257,26 +255,3 @@ def test_of_a_page_only_its_content_is_read(node):
         oracle = read(page, None, None)
     # The parser puts a body around what the oracle has.
     assert [block.hash for block in found.blocks] == [block.hash for block in oracle.blocks]
-
-
-@given(st.lists(trees.map(without_inline_blocks), min_size=2, max_size=6))
-def test_verdicts_are_those_on_the_pages_without_ignored_elements(nodes):
-    """By lxml's own deletion of what has a class."""
-    nodes = [(name, names, [*children, prose(3)]) for name, names, children in nodes]
-    with (
-        NearDuplicateFilter.open(ignore={"example.com": ".x"}) as pages,
-        NearDuplicateFilter.open() as others,
-    ):
-        for number, node in enumerate(nodes * 2):
-            url = f"https://www.example.com/{number}"
-            tree = html.document_fromstring(page_of(node))
-            before = etree.tostring(tree)
-            deleted = deepcopy(tree)
-            for element in deleted.find_class("x"):
-                if element.getparent() is not None:
-                    element.drop_tree()
-            if not deleted.body.text_content().strip():
-                deleted = tree
-            found, wanted = pages.see(url, html=tree), others.see(url, html=deleted)
-            assert found._replace(selected=()) == wanted
-            assert etree.tostring(tree) == before
