@@ -76,13 +76,18 @@ _MIN_FOREIGN_BYTES = 8
 """With fewer bytes beyond ASCII (a copyright sign, a word of French) a guess is worthless."""
 
 
+def begins_as_file(body: bytes) -> bool:
+    """Return whether a body begins as a well-known file format does that is not text."""
+    return _SIGNATURE.match(body) is not None
+
+
 def looks_binary(body: bytes) -> bool:
     """Return whether a body is not text in any encoding; an empty one is not binary.
 
     It is binary if it begins as a well-known file format does, or if more than 5 % of its first
     4 KB are bytes that no text has (WHATWG MIME Sniffing Standard, section 3).
     """
-    if _SIGNATURE.match(body):
+    if begins_as_file(body):
         return True
     sample = body[:_BINARY_SAMPLE]
     binary = len(sample) - len(sample.translate(None, _BINARY_BYTES))

@@ -37,7 +37,7 @@ from dedup_filter.text.content import (
     word_sum,
     words_before,
 )
-from dedup_filter.text.decode import as_utf8, looks_binary, parse
+from dedup_filter.text.decode import as_utf8, begins_as_file, looks_binary, parse
 from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
 from dedup_filter.text.marked_text import marked_text, parts_of
 from dedup_filter.text.page_url import base_of, canonical_links
@@ -282,11 +282,12 @@ def markup_of(html: str | bytes, content_type: str | None) -> bytes | Unjudged:
     """Return the markup of a page, in UTF-8, or the reason not to parse it."""
     if len(html) > MAX_PAGE_LENGTH:
         return Unjudged("too_large")
+    is_text = isinstance(html, str)
     markup = html.encode("utf-8", "replace") if isinstance(html, str) else html
-    if looks_binary(markup):  # also of a string: crawlers decode whatever they fetch
+    # Crawlers decode whatever they fetch; but a string with control characters is text.
+    if begins_as_file(markup) if is_text else looks_binary(markup):
         return Unjudged("binary")
-    if isinstance(html, bytes):
-        markup = as_utf8(html, content_type)
+    markup = markup if is_text else as_utf8(markup, content_type)
     has_many = len(markup) > MAX_TAGS and markup.count(b"<") > MAX_TAGS
     return Unjudged("too_large") if has_many else markup
 

@@ -96,7 +96,7 @@ def test_a_pdf_in_a_string_is_kept_unjudged():
 def test_nul_and_other_types_are_taken_or_answered(tmp_path):
     text = page(1)["text"]
     lines = [line({"url": "http://a/\0", "html": f"<p>\0{text}\0"})]
-    lines += [line({"url": [], "html": text}), line({"url": "http://b/", "html": {"a": text}})]
+    lines += [line({"url": []}), line({"url": "http://b/", "html": {"a": text}})]
     lines += ["null\n", "\0\n", '{"url": "http://d/", "html": NaN}\n', line(page(1))]
     code, answers = see(tmp_path / "index", lines)
     assert code == 1

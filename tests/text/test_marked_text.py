@@ -1,5 +1,6 @@
 """Marked text is what a walk over the tree writes, for any tree, and nothing in it is changed."""
 
+import re
 import threading
 
 from hypothesis import example, given
@@ -29,14 +30,32 @@ NAMED = "div ul td table section nav".split()
 BLOCKS = (
     "html body tbody p h1 hr li td tr title pre noscript template textarea object".split() + NAMED
 )
+ATTRIBUTES_OF = {"img": ["alt"], "input": ["value", "alt"]}
+IN_PICTURES = "text tspan a div p li td span b".split()
 TAGS = (
     "div p span a b br li ul td tr table h1 title script style noscript nav section button"
-    f" template template pre hr x-y textarea object img"
+    f" template template pre hr x-y svg text tspan textarea object select input img"
     f" {XHTML}p {XHTML}a {{urn:x}}p"
 ).split()
 ATTRIBUTES = st.dictionaries(
-    st.sampled_from(["class", "id", "role", "hidden", "href", "name", "src", "type", "style"]),
+    st.sampled_from(
+        [
+            "class",
+            "id",
+            "role",
+            "hidden",
+            "href",
+            "name",
+            "src",
+            "type",
+            "style",
+            "alt",
+            "value",
+            "x",
+        ]
+    ),
     st.sampled_from(["", "#", "#top", "/a", "nav comments", " x\n y ", "<&>'\"", "联合", "a/json"])
+    | st.sampled_from(["S:", "S:0", "reader-S:1f", "S:top", "s:0"])
     | st.sampled_from(["display: block", "color: red;display:inline-table", "x;display:table-row"]),
     max_size=3,
 ) | st.sampled_from([{"shadowrootmode": mode} for mode in ("open", "Closed", "İpen", "none")])
@@ -51,15 +70,13 @@ def walked(element, with_images):
     """Write marked text node by node."""
     namespace, _, tag = str(element.tag).rpartition("}")
     tag = tag if namespace in ("", XHTML[:-1]) else ""
+    leaf = written_whole(element, tag, with_images)
+    if leaf is not None:
+        return leaf
     get = element.get
-    src = " ".join((get("src") or "").split())
-    if not isinstance(element.tag, str) or tag == "style":
-        return ""
-    if tag == "script":
-        return script(element)
-    if with_images and tag == "img" and src:
-        return f"{IMAGE}{src}{UNIMAGE}"
     inside = element.text or ""
+    if tag in ("img", "input"):
+        inside = "".join(note(normalized(get(name, ""))) for name in ATTRIBUTES_OF[tag]) + inside
     for child in element:
         inside += walked(child, with_images) + (child.tail or "")
     style = get("style", "").replace(" ", "")
@@ -81,16 +98,57 @@ def walked(element, with_images):
     else:
         is_hidden = tag == "noscript" or "hidden" in element.attrib
     root = f"{SCRIPT}{get('id')}{UNSCRIPT}" if is_empty else ""
-    hidden = f"{HIDE}{block}{UNHIDE}"
+    ids = [each.get("id", "") for each in (element, *element) if isinstance(each.tag, str)]
+    streamed = "S:" if tag in NAMED and any(re.fullmatch(".*S:[0-9a-f]*", i) for i in ids) else ""
+    hidden = f"{HIDE}{OPEN}{tag} {names}{streamed}{rest}{UNHIDE}"
     return root + (hidden if is_hidden else block)
 
 
-def script(element):
-    """Write what may be data of a script."""
-    data = str(element.xpath("string()"))
-    is_json = "json" in element.get("type", "")
-    data = data if is_json or "__" in data[:300] else ""
-    return f"{SCRIPT}{'json' * is_json}{OPEN}{data}{UNSCRIPT}"
+def written_whole(element, tag, with_images):
+    """Write an element whose inside is no part of the text around; None: it is another one."""
+    get, found = element.get, None
+    src = " ".join((get("src") or "").split())
+    if not isinstance(element.tag, str) or tag == "style":
+        found = ""
+    elif tag == "svg":
+        found = picture(element)
+    elif tag == "select":
+        texts = element.xpath("descendant::text()")
+        found = note("".join(f"{normalized(text)}\n" for text in texts))
+    elif tag == "script":
+        data = str(element.xpath("string()"))
+        is_json = "json" in get("type", "")
+        data = data if is_json or "__" in data[:300] else ""
+        found = f"{SCRIPT}{'json' * is_json}{OPEN}{data}{UNSCRIPT}"
+    elif with_images and tag == "img" and src:
+        found = f"{note(normalized(get('alt', '')))}{IMAGE}{src}{UNIMAGE}"
+    return found
+
+
+def note(text):
+    return f"{SCRIPT}note{OPEN}{text}{UNSCRIPT}" if text.strip("\n") else ""
+
+
+def normalized(text):
+    """Return a text as XPath's normalize-space() does."""
+    return " ".join(filter(None, re.split("[ \t\r\n]+", text)))
+
+
+def picture(element):
+    """Write the shown text of a picture, each text node by itself."""
+    if not element.xpath("descendant::text"):
+        return ""
+    written = f"{OPEN}svg {OPEN}"
+    for node in element.xpath("descendant::node()"):
+        if isinstance(node, str):
+            parent = node.getparent()
+            parent = parent.getparent() if node.is_tail else parent
+            written += node if parent.tag in IN_PICTURES else ""
+        elif node.tag in ("text", "div", "p", "li", "td"):
+            written += f"{CLOSE}{OPEN}text {OPEN}"
+        elif node.tag == "br" or (node.tag == "tspan" and "x" in node.attrib):
+            written += LINE_END
+    return written + CLOSE
 
 
 def build(tag, attributes, text, tail, children):
