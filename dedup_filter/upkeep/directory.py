@@ -4,90 +4,23 @@ Methods that only read work while a crawl is writing. While a crawl writes, or a
 no saved tables are valid: a check reports that as a note.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields as fields_of
-from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.fingerprints.sketch import KEY, KEYS, KEYS_BYTES
-from dedup_filter.store.protocol import Entries, KeptContent
-from dedup_filter.store.records import PageRecord, Scheme
-from dedup_filter.store.sqlite.frame_store import HostFrames, all_frames, frames_of
+from dedup_filter.store.records import Scheme
 from dedup_filter.store.sqlite.index_directory import IndexDirectory
 from dedup_filter.store.sqlite.page_index import PageIndex
-from dedup_filter.store.sqlite.page_reader import PageReader, Snapshot, statistics
+from dedup_filter.store.sqlite.page_reader import PageReader, statistics
 from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.store.sqlite.table_files import UnusableTables
-from dedup_filter.upkeep.results import (
-    Doubt,
-    Findings,
-    options_in,
-    pages_by_url,
-)
+from dedup_filter.upkeep.results import Doubt, Findings, options_in, pages_by_url
 
 _ANEW = "they are made anew from the record when the index is opened"
-_AT_ONCE = 100_000
-_ENTRY = np.dtype(
-    [
-        ("page", np.int64),
-        ("is_kept", np.bool_),
-        ("has_fingerprint", np.bool_),
-        ("fingerprint", np.int64),
-        ("digest", "V8"),
-        ("keys", f"S{KEYS_BYTES}"),
-    ]
-)
-
-
-class RecordedDirectory(Snapshot):
-    """An index in a directory, only read: see `Recorded`."""
-
-    @cached_property
-    def entries(self) -> Entries:
-        """The entries of all pages. Cost: 1 us a page at the first call; 58 bytes a page."""
-        parts, last = [np.empty(0, _ENTRY)], 0
-        pending = {page for (page,) in self.rows("SELECT id FROM temp.gone")}
-        while rows := self.entries_after(last, _AT_ONCE):
-            entries = [
-                (page, is_kept, value is not None, value or 0, digest[:8], keys)
-                for page, value, _, digest, keys, is_kept in rows
-                if page not in pending
-            ]
-            parts.append(np.fromiter(entries, _ENTRY, len(entries)))
-            last = rows[-1][0]
-        found = np.concatenate(parts)
-        return Entries(
-            found["page"],
-            found["is_kept"],
-            found["has_fingerprint"],
-            found["fingerprint"].view(np.uint64),
-            found["digest"].copy().view("<u8"),
-            found["keys"].copy().view(KEY).reshape(-1, KEYS),
-        )
-
-    @property
-    def identity(self) -> str:
-        """The unique name of the index."""
-        return str(self.noted("identity"))
-
-    def content(self, record: PageRecord) -> KeptContent:
-        """Return what was kept beside the record of a page."""
-        return KeptContent(
-            self.text(record.page), self.form(record.page), self.url_of_original(record)
-        )
-
-    def frames(self, host: str) -> HostFrames | None:
-        """Return the frame of a host; None: not known."""
-        return frames_of(self, host)
-
-    def hosts(self) -> Iterator[HostFrames]:
-        """Yield the known frames of all hosts."""
-        return all_frames(self)
 
 
 class DirectoryIndex:
@@ -134,9 +67,9 @@ class DirectoryIndex:
             store.delete(pages)
         return counts
 
-    def recorded(self) -> AbstractContextManager[RecordedDirectory]:
+    def recorded(self) -> AbstractContextManager[Snapshot]:
         """Read a snapshot. Meanwhile the write-ahead log of a writer grows."""
-        return RecordedDirectory.open_to_read(self.location)
+        return Snapshot.open_to_read(self.location)
 
     def target(self, scheme: Scheme) -> PageStore:
         """Open the index to restore records; make it if there is none."""

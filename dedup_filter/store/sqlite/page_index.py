@@ -25,7 +25,7 @@ tables a million pages take 3 s (`benchmarks/store.py --filter`).
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -38,7 +38,7 @@ from dedup_filter.hamming.layout import Layout
 from dedup_filter.model import Match
 from dedup_filter.store.phrase_table import PhraseTable
 from dedup_filter.store.sqlite.page_reader import MASK, PageReader
-from dedup_filter.store.sqlite.page_store import Entry, PageStore
+from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.store.sqlite.table_files import Array, UnusableTables
 from dedup_filter.wording import counted
 
@@ -49,7 +49,6 @@ _DIGESTS = "digest_"
 _PARTS = "run", "rows", "directory"
 """Prefixes of the names of each table's arrays: its fingerprints, their rows, its keys."""
 _EXPECTED = 1_000_000
-_AT_ONCE = 100_000
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 _PHRASES = "phrases"
 """The name of the array of a `PhraseTable`."""
@@ -138,29 +137,27 @@ class PageIndex:
     def follow(self, store: PageStore) -> None:
         """Apply the changes of entries since the last call. Requires: no open transaction."""
         changes, store.changes = store.changes or (), []
-        for is_added, entry in changes:
-            page, _, _, _, keys = entry
-            for index, value in self._values(entry):
-                if is_added:
-                    index.add_new(value, page)
-                else:
-                    index.remove(value, page)
-            if is_added:
-                self._phrases.add(keys, page)
-            else:
-                self._phrases.remove(keys, page)
+        for is_added, (page, fingerprint, host, digest, keys) in changes:
+            mask = self._mask(host)
+            values = [(self._digests, _head(digest) ^ mask)]
+            if fingerprint is not None:
+                values.append((self._fingerprints, fingerprint & MASK ^ mask))
+            for index, value in values:
+                (index.add_new if is_added else index.remove)(value, page)
+            (self._phrases.add if is_added else self._phrases.remove)(keys, page)
 
     def add_all(self, reader: PageReader) -> None:
         """Add all entries of an index. Requires: this index is empty."""
-        last = 0
-        while rows := reader.entries_after(last, _AT_ONCE):
-            last = rows[-1][0]
-            entries = [row[:5] for row in rows if row[5]]
-            if entries:
-                for index, values, pages in self._arrays(entries):
-                    index.add_many(values, pages)
-                numbers, _, _, _, keys = zip(*entries, strict=True)
-                self._phrases.add_many(keys, numbers)
+        for entries in reader.entry_arrays():
+            kept = entries[entries["is_kept"]]
+            long = kept[kept["has_fingerprint"]]
+            for index, some, value in (
+                (self._digests, kept, "digest"),
+                (self._fingerprints, long, "fingerprint"),
+            ):
+                masks = host_masks(some["host"]) if self._by_host else np.uint64(0)
+                index.add_many(some[value].copy().view("<u8") ^ masks, some["page"])
+            self._phrases.add_many(kept["keys"], kept["page"])
 
     def save(self, store: PageStore) -> None:
         """Write tables, unless the index is in memory or its tables have the present entries.
@@ -203,25 +200,6 @@ class PageIndex:
     def _mask(self, host: int) -> int:
         """Return the XOR mask of a host's entries."""
         return host_mask(host) if self._by_host else 0
-
-    def _values(self, entry: Entry) -> list[tuple[HammingIndex, int]]:
-        _, fingerprint, host, digest, _ = entry
-        mask = self._mask(host)
-        of_digest = self._digests, _head(digest) ^ mask
-        if fingerprint is None:
-            return [of_digest]
-        return [(self._fingerprints, fingerprint & MASK ^ mask), of_digest]
-
-    def _arrays(self, entries: list[Entry]) -> Iterator[tuple[HammingIndex, Array, Array]]:
-        """Yield values and pages of many entries for each index, as `_values` does for one."""
-        numbers, fingerprints, hosts, digests, _ = zip(*entries, strict=True)
-        pages, masks = np.array(numbers), np.uint64(0)
-        if self._by_host:
-            masks = host_masks(np.array(hosts))
-        is_long = np.array([each is not None for each in fingerprints])
-        values = np.array([each or 0 for each in fingerprints], np.int64).view(np.uint64) ^ masks
-        yield self._fingerprints, values[is_long], pages[is_long]
-        yield self._digests, np.fromiter(map(_head, digests), np.uint64) ^ masks, pages
 
 
 def host_masks(hosts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:

@@ -28,7 +28,6 @@ Page numbers are given in order, from 1, and never reused. One thread at a time.
 
 import json
 import logging
-import sqlite3
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +50,7 @@ from dedup_filter.store.sqlite.page_reader import (
     signed,
 )
 from dedup_filter.text.headlines import Headline
-from dedup_filter.text.page_url import canonical, url_key
+from dedup_filter.text.page_url import url_key
 
 if TYPE_CHECKING:
     from dedup_filter.frames.host_frames import ChangedHost
@@ -65,8 +64,6 @@ pages."""
 _LOG_PAGES = 8_192
 """Size of the log, 32 MB, at which it is moved into the file. A page of an SQL index that is
 written many times in the meantime is moved once."""
-_MOST_HOSTS = 100_000
-"""Host numbers held in memory, 8 MB; a crawl mostly returns to a host before this many others."""
 _MOST_REVISITED = 10_000
 """The latest committed revisits stay readable by `fate`: a crawl processes fewer pages at once."""
 
@@ -114,8 +111,6 @@ class PageStore(PageReader):
         """Statements that SQLite has not committed yet."""
         self._is_writing = False
         """Whether a transaction is open."""
-        self._hosts: dict[str, int] = {}
-        """Host -> number; cleared when a transaction is undone, because it may have added hosts."""
         self._revisited: dict[int, int] = {}
         """Number of a committed revisit -> number of the page that it revisited."""
         self.gone: list[int] = []
@@ -177,12 +172,9 @@ class PageStore(PageReader):
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """Return the rows of a statement."""
-        try:
-            if self._group and not self.connection.in_transaction:
-                self._begin()
-            return self.connection.execute(sql, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+        if self._group:
+            self._begin()
+        return super().rows(sql, values)
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute a statement in a transaction; return the number of the row inserted last.
@@ -192,10 +184,8 @@ class PageStore(PageReader):
         if not self._is_writing:
             with self.transaction():
                 return self.write(sql, values)
-        try:
-            cursor = self.connection.execute(sql, values)
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+        with self.guarded() as connection:
+            cursor = connection.execute(sql, values)
         self._group.append((sql, values))
         return cursor.lastrowid or 0
 
@@ -221,7 +211,6 @@ class PageStore(PageReader):
         except BaseException:
             for each, length in zip(undone, lengths, strict=True):
                 del each[length:]
-            self._hosts.clear()
             self._roll_back()
             raise
         finally:
@@ -249,14 +238,9 @@ class PageStore(PageReader):
 
     def host(self, name: str) -> int:
         """Return the number of a host; a new host gets a number."""
-        number = self._hosts.get(name)
+        number = self.known_host(name)
         if number is None:
-            column = (as_column(name),)
-            self.write("INSERT OR IGNORE INTO hosts (name) VALUES (?)", column)
-            [(number,)] = self.rows("SELECT id FROM hosts WHERE name = ?", column)
-            if len(self._hosts) >= _MOST_HOSTS:
-                self._hosts.clear()
-            self._hosts[name] = number
+            return self.write("INSERT INTO hosts (name) VALUES (?)", (as_column(name),))
         return number
 
     def write_frame(self, host: str, record: bytes) -> None:
@@ -265,19 +249,10 @@ class PageStore(PageReader):
             for statement in _frame_written(host, int(now()), record):
                 self.write(*statement)
 
-    def at_url(self, url: str) -> list[int]:
-        """Return all pages at a URL in any spelling, the earliest first.
-
-        Cost: scans an entry of each page, 0.1 s for a million.
-        """
-        sql = f"SELECT id FROM pages {self.by_entry} WHERE url_key = ? ORDER BY id"  # noqa: S608
-        found = self.rows(sql, (signed(url_key(url)),))
-        return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
-
     def stored(self, pages: Sequence[int]) -> list[Stored]:
         """Return the fields of pages for the comparison with another page, in the order given.
 
-        Cost: 4 us plus 2 us a page. Raises KeyError: there is no such page.
+        Pages that are gone are left out. Cost: 4 us plus 2 us a page.
         """
         if not pages:
             return []
@@ -290,7 +265,7 @@ class PageStore(PageReader):
             near = None if value is None else value & MASK
             rest = page, crawl, key & MASK, digest, near
             found[page] = Stored(host, sketch, Headline(h1, title), *rest)
-        return [found[page] for page in pages]
+        return [found[page] for page in pages if page in found]
 
     def index_urls(self, *, is_wanted: bool) -> None:
         """Make the SQL index that `kept_at` needs, or drop it.
@@ -374,7 +349,7 @@ class PageStore(PageReader):
         for (revisited,) in found:
             with self.transaction():
                 if revisited is not None:
-                    self._renew(revisited, page)
+                    self._revisit(revisited, page)
                 else:
                     self.write("UPDATE pages SET is_pending = 0 WHERE id = ?", (page,))
 
@@ -400,7 +375,7 @@ class PageStore(PageReader):
         """
         if self.value("SELECT 1 FROM pages WHERE id = ?", (page,)):
             with self.transaction():
-                self._write(self.record(page)._replace(**measures))
+                self._update(self.record(page)._replace(**measures))
                 if text is not None:
                     self.write("UPDATE texts SET text = ? WHERE page = ?", (_packed(text), page))
 
@@ -408,7 +383,7 @@ class PageStore(PageReader):
         """Delete pages with their texts and forms; ignore pages that are gone."""
         with self.transaction():
             for page in pages:
-                self._delete(page)
+                self._write(page, "DELETE FROM pages WHERE id = ?", (page,))
                 self._revisited.pop(page, None)
                 self.gone.append(page)
 
@@ -497,16 +472,13 @@ class PageStore(PageReader):
 
     def _begin(self) -> None:
         """Open a transaction of SQLite, if none is open, and execute the group in it again."""
-        try:
-            if not self.connection.in_transaction:
-                self.connection.execute("BEGIN IMMEDIATE")
+        if not self.connection.in_transaction:
+            with self.guarded() as connection:
+                connection.execute("BEGIN IMMEDIATE")
                 for sql, values in self._group:
-                    self.connection.execute(sql, values)
-        except sqlite3.Error as error:
-            self._roll_back()
-            raise self._error(error) from error
+                    connection.execute(sql, values)
 
-    def _renew(self, page: int, newer: int) -> None:
+    def _revisit(self, page: int, newer: int) -> None:
         """Give a page the measures of its revisit `newer`; the page's number and URL stay."""
         old, new = self.record(page), self.record(newer)
         renewed = new._replace(
@@ -519,37 +491,31 @@ class PageStore(PageReader):
             is_pending=old.is_pending,
             original=None,
         )
-        self._write(renewed)
+        self._update(renewed)
         self.write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
         # The text and the form of the revisit replace those from the earlier visit.
-        self.write("DELETE FROM texts WHERE page = ?", (page,))
-        self.write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
-        self.write("DELETE FROM forms WHERE page = ?", (page,))
-        self.write("UPDATE forms SET page = ? WHERE page = ?", (page, newer))
-        self._delete(newer)
+        for table in ("texts", "forms"):
+            self.write(f"DELETE FROM {table} WHERE page = ?", (page,))  # noqa: S608
+            self.write(f"UPDATE {table} SET page = ? WHERE page = ?", (page, newer))  # noqa: S608
+        self._write(newer, "DELETE FROM pages WHERE id = ?", (newer,))
         self._revisited[newer] = page
         if len(self._revisited) > _MOST_REVISITED:
             del self._revisited[next(iter(self._revisited))]
 
-    def _write(self, record: PageRecord) -> None:
-        before = self._entries(record.page)
-        self.write(_UPDATE, (*self._row(record), record.page))
-        after = self._entries(record.page)
+    def _update(self, record: PageRecord) -> None:
+        self._write(record.page, _UPDATE, (*self._row(record), record.page))
+
+    def _write(self, page: int, sql: str, values: Sequence[Any]) -> None:
+        """Execute a statement on the record of one page, and note the change of its entry."""
+        before = self.rows(_ENTRY, (page,))
+        self.write(sql, values)
+        after = self.rows(_ENTRY, (page,))
         if before != after:
             self._changed([(False, each) for each in before] + [(True, each) for each in after])
 
-    def _delete(self, page: int) -> None:
-        self._changed([(False, each) for each in self._entries(page)])
-        self.write("DELETE FROM pages WHERE id = ?", (page,))
-
-    def _entries(self, page: int) -> list[Entry]:
-        """Return the entry of a kept page; empty for any other."""
-        return self.rows(_ENTRY, (page,))
-
     def _changed(self, changes: list[tuple[bool, Entry]]) -> None:
         """Record changes of entries; the tables no longer have the present entries."""
-        if changes:
-            self.tables = None
+        self.tables = None
         if self.changes is not None:
             self.changes += changes
 

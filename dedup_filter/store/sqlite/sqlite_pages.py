@@ -7,7 +7,7 @@ because records of dropped pages could not be read later. Each look-up first upd
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from time import time as now
 
 from dedup_filter.comparison.look_ups import judge, pages_like
@@ -104,11 +104,7 @@ class SqlitePages:
 
     def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
         """Return the sketches of pages by their numbers; pages that are gone are left out."""
-        found = {}
-        for page in pages:
-            with suppress(KeyError):
-                found[page] = self.store.stored([page])[0].sketch
-        return found
+        return {each.page: each.sketch for each in self.store.stored(pages)}
 
     def transaction(self) -> AbstractContextManager[None]:
         """Carry out all changes of the block, or none."""
