@@ -10,7 +10,7 @@ from dataclasses import fields as fields_of
 from typing import Any
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.errors import ConfigError
+from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.store.records import Scheme
 from dedup_filter.store.sqlite.index_directory import IndexDirectory
 from dedup_filter.store.sqlite.page_index import PageIndex
@@ -18,7 +18,7 @@ from dedup_filter.store.sqlite.page_reader import PageReader, statistics
 from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.store.sqlite.table_files import UnusableTables
-from dedup_filter.upkeep.results import Doubt, Findings, options_in, pages_by_url
+from dedup_filter.upkeep.results import Findings, options_in, pages_by_url
 
 _ANEW = "they are made anew from the record when the index is opened"
 
@@ -49,12 +49,19 @@ class DirectoryIndex:
 
     def check(self) -> Findings:
         """Verify the database, and compare the tables. Cost: reads all, sorts the entries."""
-        findings = Findings.of(self._look)
-        if not findings.faults:
+        try:
             with self._reader() as reader:
-                findings.checked_pages = reader.count()
-                findings.checked_entries = len(reader)
-        return findings
+                reader.check()
+            with self.recorded() as snapshot:
+                counts, index = (snapshot.count(), len(snapshot)), PageIndex.loaded(snapshot)
+                faults = [] if index is None else index.faults(snapshot)
+        except (StoreCorrupt, AssertionError) as damage:
+            return Findings([str(damage)])
+        except UnusableTables as reason:
+            index, faults = None, [str(reason)]
+        if faults:
+            return Findings([f"the tables: {each}; {_ANEW}" for each in faults])
+        return Findings([], [] if index else [f"the tables: there are none; {_ANEW}"], *counts)
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Tables are updated when the index is opened next.
@@ -91,20 +98,6 @@ class DirectoryIndex:
         with self._reader() as reader:
             scheme = reader.scheme
         return PageStore.open(self.location, scheme)
-
-    def _look(self, only: set[int] | None) -> set[Doubt]:
-        """Compare the tables with the database; the first time, verify the database, too."""
-        if only is None:
-            with self._reader() as reader:
-                reader.check()
-        with Snapshot.open_to_read(self.location) as snapshot:
-            try:
-                index = PageIndex.loaded(snapshot)
-            except UnusableTables as reason:
-                return {Doubt(f"the tables: {reason}; {_ANEW}")}
-            if index is None:
-                return {Doubt(f"the tables: there are none; {_ANEW}", is_fault=False)}
-            return {Doubt(f"the tables: {fault}; {_ANEW}") for fault in index.faults(snapshot)}
 
 
 def options_noted(reader: PageReader) -> dict[str, Any]:

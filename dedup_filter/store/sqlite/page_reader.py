@@ -50,7 +50,7 @@ ENTRY = np.dtype(
         ("page", np.int64),
         ("is_kept", np.bool_),
         ("has_fingerprint", np.bool_),
-        ("fingerprint", np.int64),
+        ("fingerprint", "<i8"),
         ("host", np.int64),
         ("digest", "V8"),
         ("keys", f"S{KEYS_BYTES}"),
@@ -170,8 +170,15 @@ class PageReader:
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """Return the rows of a statement."""
+        return self.execute(sql, values)[0]
+
+    def execute(
+        self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> tuple[list[Any], int]:
+        """Execute a statement; return its rows, and the number of the row that it inserted."""
         try:  # `guarded` takes longer
-            return self.connection.execute(sql, values).fetchall()
+            cursor = self.connection.execute(sql, values)
+            return cursor.fetchall(), cursor.lastrowid or 0
         except sqlite3.Error as error:
             self._roll_back()
             raise self._error(error) from error

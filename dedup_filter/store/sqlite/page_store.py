@@ -64,6 +64,8 @@ pages."""
 _LOG_PAGES = 8_192
 """Size of the log, 32 MB, at which it is moved into the file. A page of an SQL index that is
 written many times in the meantime is moved once."""
+_MOST_HOSTS = 100_000
+"""Host numbers held in memory, 8 MB; a crawl mostly returns to a host before this many others."""
 _MOST_REVISITED = 10_000
 """The latest committed revisits stay readable by `fate`: a crawl processes fewer pages at once."""
 
@@ -111,6 +113,8 @@ class PageStore(PageReader):
         """Statements that SQLite has not committed yet."""
         self._is_writing = False
         """Whether a transaction is open."""
+        self._hosts: dict[str, int] = {}
+        """Host -> number; cleared when a transaction is undone, because it may have added hosts."""
         self._revisited: dict[int, int] = {}
         """Number of a committed revisit -> number of the page that it revisited."""
         self.gone: list[int] = []
@@ -172,9 +176,9 @@ class PageStore(PageReader):
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """Return the rows of a statement."""
-        if self._group:
+        if self._group and not self.connection.in_transaction:
             self._begin()
-        return super().rows(sql, values)
+        return self.execute(sql, values)[0]
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute a statement in a transaction; return the number of the row inserted last.
@@ -184,10 +188,9 @@ class PageStore(PageReader):
         if not self._is_writing:
             with self.transaction():
                 return self.write(sql, values)
-        with self.guarded() as connection:
-            cursor = connection.execute(sql, values)
+        _, number = self.execute(sql, values)
         self._group.append((sql, values))
-        return cursor.lastrowid or 0
+        return number
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -211,6 +214,7 @@ class PageStore(PageReader):
         except BaseException:
             for each, length in zip(undone, lengths, strict=True):
                 del each[length:]
+            self._hosts.clear()
             self._roll_back()
             raise
         finally:
@@ -238,9 +242,12 @@ class PageStore(PageReader):
 
     def host(self, name: str) -> int:
         """Return the number of a host; a new host gets a number."""
-        number = self.known_host(name)
+        number = self._hosts.get(name) or self.known_host(name)
         if number is None:
-            return self.write("INSERT INTO hosts (name) VALUES (?)", (as_column(name),))
+            number = self.write("INSERT INTO hosts (name) VALUES (?)", (as_column(name),))
+        if len(self._hosts) >= _MOST_HOSTS:
+            self._hosts.clear()
+        self._hosts[name] = number
         return number
 
     def write_frame(self, host: str, record: bytes) -> None:
@@ -383,7 +390,7 @@ class PageStore(PageReader):
         """Delete pages with their texts and forms; ignore pages that are gone."""
         with self.transaction():
             for page in pages:
-                self._write(page, "DELETE FROM pages WHERE id = ?", (page,))
+                self._delete(page)
                 self._revisited.pop(page, None)
                 self.gone.append(page)
 
@@ -497,21 +504,22 @@ class PageStore(PageReader):
         for table in ("texts", "forms"):
             self.write(f"DELETE FROM {table} WHERE page = ?", (page,))  # noqa: S608
             self.write(f"UPDATE {table} SET page = ? WHERE page = ?", (page, newer))  # noqa: S608
-        self._write(newer, "DELETE FROM pages WHERE id = ?", (newer,))
+        self._delete(newer)
         self._revisited[newer] = page
         if len(self._revisited) > _MOST_REVISITED:
             del self._revisited[next(iter(self._revisited))]
 
     def _update(self, record: PageRecord) -> None:
-        self._write(record.page, _UPDATE, (*self._row(record), record.page))
-
-    def _write(self, page: int, sql: str, values: Sequence[Any]) -> None:
-        """Execute a statement on the record of one page, and note the change of its entry."""
-        before = self.rows(_ENTRY, (page,))
-        self.write(sql, values)
-        after = self.rows(_ENTRY, (page,))
+        before = self.rows(_ENTRY, (record.page,))
+        self.write(_UPDATE, (*self._row(record), record.page))
+        after = self.rows(_ENTRY, (record.page,))
         if before != after:
             self._changed([(False, each) for each in before] + [(True, each) for each in after])
+
+    def _delete(self, page: int) -> None:
+        if entries := self.rows(_ENTRY, (page,)):
+            self._changed([(False, each) for each in entries])
+        self.write("DELETE FROM pages WHERE id = ?", (page,))
 
     def _changed(self, changes: list[tuple[bool, Entry]]) -> None:
         """Record changes of entries; the tables no longer have the present entries."""

@@ -39,7 +39,7 @@ class Snapshot(PageReader):
             found["page"],
             found["is_kept"],
             found["has_fingerprint"],
-            found["fingerprint"].view(np.uint64),
+            found["fingerprint"].view("<u8"),
             found["digest"].copy().view("<u8"),
             found["keys"].copy().view(KEY).reshape(-1, KEYS),
         )
