@@ -61,14 +61,6 @@ class Snapshot(PageReader):
         url: str | None = self.value(sql, (record.original,))
         return url
 
-    def at_url(self, url: str, *, is_kept: bool | None = True) -> list[int]:
-        """Return the kept pages at a URL; see `PageReader.at_url`."""
-        return super().at_url(url, is_kept=is_kept)
-
-    def dropped_at_url(self, url: str) -> list[int]:
-        """Return the dropped pages at a URL."""
-        return self.at_url(url, is_kept=False)
-
     def repeats(self) -> list[tuple[int, int, int]]:
         """Return number, number of the original, and distance of each dropped page.
 
