@@ -40,7 +40,7 @@ from dedup_filter.store.location import MEMORY, open_store, scheme_of
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.store.sqlite.page_index import PageIndex
 from dedup_filter.store.sqlite.page_store import PageStore
-from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
+from dedup_filter.store.sqlite.sqlite_pages import LookUps, SqlitePages
 
 SCHEME = Scheme.of(features="content")
 START = 1_700_000_000
@@ -143,7 +143,7 @@ def steps_of_a_page(
 
     All other statements of a page write, and read only rows that they find by a number.
     """
-    chance = random.Random(0)
+    chance, look_ups = random.Random(0), LookUps(store, index, 0)
     pages = [chance.randint(1, store.last_page) for _ in range(samples)]
     asked = store.stored(pages)
     others = [chance.getrandbits(64) for _ in range(samples)]
@@ -151,10 +151,10 @@ def steps_of_a_page(
     prints = [store.record(page).fingerprint or 0 for page in pages]
     return {
         "changes taken in": lambda _: index.follow(store),
-        "digest, not there": lambda n: index.of_digest(digests[n], 0),
-        "digest, there": lambda n: index.of_digest(asked[n].digest, 0),
-        "text, not there": lambda n: index.near(others[n], 0, 65),
-        "text, there": lambda n: index.near(prints[n], 0, 65),
+        "digest, not there": lambda n: look_ups.equal(digests[n]),
+        "digest, there": lambda n: look_ups.equal(asked[n].digest),
+        "text, not there": lambda n: look_ups.near(others[n], 65),
+        "text, there": lambda n: look_ups.near(prints[n], 65),
         "record of a candidate": lambda n: store.stored(pages[n : n + 1]),
         "pages at a canonical URL": lambda n: store.kept_at(asked[n].url_key, 4),
         "host": lambda n: store.known_host(asked[n].host),

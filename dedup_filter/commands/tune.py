@@ -16,7 +16,7 @@ from dedup_filter.model import Verdict
 from dedup_filter.review.labels import labels_in
 from dedup_filter.review.sweep import KINDS, Change, Effect, Sweep
 from dedup_filter.store.location import folder_of
-from dedup_filter.store.sqlite.page_reader import Snapshot
+from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.wording import counted, printable
 
 _EXAMPLES = 3

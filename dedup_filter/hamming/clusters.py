@@ -2,11 +2,9 @@
 
     pairs   3-7  7-9  4-5          clusters   [3, 7, 9]  [4, 5]
 
-A chain of near pairs is one cluster, even if its ends are far apart.
-
-Guarantee: the result does not depend on the order of the pairs, nor on the order in a pair. The
-least member comes first and represents its cluster. If members are numbered by arrival, the least
-member is the original.
+A chain of near pairs is one cluster, even if its ends are far apart. The least member comes first
+and represents its cluster: the original, if members are numbered by arrival. The result does not
+depend on the order of the pairs, nor on the order in a pair.
 
 Union-find on arrays (Tarjan 1975, without ranks): each member points to a member that is not
 greater. Rounds over a batch of pairs link roots to smaller roots, until the members of every pair

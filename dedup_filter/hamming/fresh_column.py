@@ -3,10 +3,10 @@
     within  ->  XOR with the query, popcount, compare: three numpy calls over all of them
 
 A look-up with many probes (hundreds if k is 10 or more) compares all fresh pairs here, instead of
-searching the SortedList of each table for each prefix.
-
-Cost: 0.6 us a look-up for every thousand pairs.
+searching the SortedList of each table for each prefix. Cost: 0.6 us for every thousand pairs.
 """
+
+from array import array
 
 import numpy as np
 
@@ -17,42 +17,36 @@ class FreshColumn:
     """Distinct pairs in the order in which they were added."""
 
     def __init__(self) -> None:
-        self._fingerprints = np.empty(1024, np.uint64)
-        self._rows = np.empty(1024, np.int64)
-        self._count = 0
+        self._fingerprints, self._rows = array("Q"), array("q")
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._rows)
 
     def add(self, fingerprint: int, row: int) -> None:
-        """Add a pair that is not stored yet."""
-        if self._count == len(self._rows):
-            self._fingerprints = np.concatenate([self._fingerprints, self._fingerprints])
-            self._rows = np.concatenate([self._rows, self._rows])
-        self._fingerprints[self._count], self._rows[self._count] = fingerprint, row
-        self._count += 1
+        """Add a pair that is not stored yet. Requires: nobody holds `pairs`."""
+        self._fingerprints.append(fingerprint)
+        self._rows.append(row)
 
     def within(self, query: int, distance: int, most: int | None) -> list[tuple[int, int]]:
         """Return pairs within a distance of a query; with `most`, at least the `most` nearest."""
-        near = near_places(self._fingerprints[: self._count], query, distance, most)
-        return list(zip(self._fingerprints[near].tolist(), self._rows[near].tolist(), strict=True))
+        near = near_places(self.pairs.fingerprints, query, distance, most)
+        return [(self._fingerprints[place], self._rows[place]) for place in near.tolist()]
 
     def drop(self, count: int) -> None:
         """Remove the `count` pairs that were added first."""
-        left = self._count - count
-        for column in (self._fingerprints, self._rows):
-            column[:left] = column[count : self._count].copy()
-        self._count = left
+        del self._fingerprints[:count], self._rows[:count]
 
     @property
     def pairs(self) -> Pairs:
-        """All pairs: views that are valid until the next addition."""
-        return Pairs(self._fingerprints[: self._count], self._rows[: self._count])
+        """All pairs: views of the columns, which cannot grow meanwhile."""
+        return Pairs(
+            np.frombuffer(self._fingerprints, np.uint64), np.frombuffer(self._rows, np.int64)
+        )
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes, spare room included."""
-        return self._fingerprints.nbytes + self._rows.nbytes
+        """Memory in bytes."""
+        return 16 * len(self)
 
 
 def near_places(

@@ -6,21 +6,15 @@
                  └─ table 4: blocks D | A B C
 
     add     ->  every table (see `permuted_table`), and one plain column of fresh pairs
-    within  ->  from every table, the pairs whose leading blocks equal the query's, or nearly:
-                the candidates of all runs, compared in one numpy call ─┬─ matches, nearest first
-                fresh pairs, from the SortedLists or the column ────────┘
+    within  ->  the pairs of every table whose leading blocks equal the query's, or nearly, compared
+                in one numpy call; and fresh pairs, from the SortedLists or the column
     merge   ->  once enough pairs are fresh, each addition merges the fresh pairs of one table
                 into its run
 
-With n pairs in the runs, a merge moves all n pairs after every f additions, and a look-up with many
-probes compares f fresh pairs. The total is least if f grows with the square root of n.
-
-If a look-up has more candidates than there are pairs (many pairs share a prefix in every table), or
-if the index is small, the whole run of one table is compared instead. So no look-up costs much more
-than such a scan.
-
-A removed pair is remembered and left out of results. Once a quarter of the pairs have been removed,
-all tables are rebuilt without them.
+A merge moves all n pairs after every f additions, and a look-up with many probes compares f fresh
+pairs: so f grows with the square root of n. If a look-up has more candidates than there are pairs,
+or if the index is small, the whole run of one table is compared instead. A removed pair is left out
+of results; once a quarter of the pairs have been removed, all tables are rebuilt without them.
 
 Guarantee: a look-up returns every stored row within the distance, once, and nothing else. This
 holds right after `add`, for every k from 0 to 12 and every accepted layout. A call that raises an
@@ -63,8 +57,6 @@ from dedup_filter.hamming.planner import plan, scan_limit
 from dedup_filter.hamming.run import Directory, PackedRows, Run
 from dedup_filter.model import Match
 
-UInt8Array = npt.NDArray[np.uint8]
-
 _LEAST_FRESH = 4096
 """Fewer fresh pairs cause no merge; fewer removed pairs cause no rebuild."""
 _FRESH_PER_PAIR = 64
@@ -92,7 +84,7 @@ class NeighboursOfMany(NamedTuple):
     """Position of the query among the fingerprints that were looked up."""
     rows: RowArray
     fingerprints: UInt64Array
-    distances: UInt8Array
+    distances: npt.NDArray[np.uint8]
 
 
 _NONE = NeighboursOfMany(
@@ -229,11 +221,8 @@ class HammingIndex:
         """Return the rows within a distance of each of many fingerprints, in the order of `within`.
 
         Fewer than 1,024 fingerprints are looked up one by one. More pass over each table together,
-        in the order of the table, after a call of `compact`. Memory: 40 bytes a query, and 50 bytes
-        a row that is found. Errors as for `within`.
-
-        Manku, Jain and Das Sarma (2007), section 4. Where we differ: there the queries are in
-        tables; here the stored fingerprints are.
+        in the order of the table, after a call of `compact` (see `many_queries`). Memory: 40 bytes
+        a query, and 50 bytes a row that is found. Errors as for `within`.
 
         >>> index = HammingIndex(max_distance=3)
         >>> index.add_many([0b1011, 0b1000], rows=[0, 1])
@@ -351,8 +340,8 @@ class HammingIndex:
         if not self._removed:
             return pairs
         maybe = np.isin(pairs.rows, [row for _, row in self._removed]).nonzero()[0]
-        columns = pairs.fingerprints[maybe].tolist(), pairs.rows[maybe].tolist()
-        gone = maybe[[pair in self._removed for pair in zip(*columns, strict=True)]]
+        some = zip(*(column[maybe].tolist() for column in pairs), strict=True)
+        gone = maybe[[pair in self._removed for pair in some]]
         return Pairs(np.delete(pairs.fingerprints, gone), np.delete(pairs.rows, gone))
 
     def _sorted(self, layout: Layout, pairs: Pairs) -> list[PermutedTable]:

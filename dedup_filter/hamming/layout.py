@@ -21,15 +21,11 @@ in the key of a query. Bit position 63 is the most significant.
 Why a look-up misses nothing. Let k = q*m + s differing bits fall into m blocks, s < m. The l least
 damaged blocks then hold at most r = q*l + max(0, s - (m - l)) differing bits. If they held one
 more, the most damaged of the l would hold at least q+1, and so would each of the other m-l blocks:
-more than k in all. So in the table with these leading blocks, the prefix of the entry differs from
-the query's prefix in at most r bits. All such prefixes are probed.
-
-For l = 1 fewer probes suffice (Norouzi et al., section 3): block j, counted from 0, is probed to
+more than k in all. So the look-up probes all prefixes that differ from the query's in at most r
+bits. For l = 1 fewer suffice (Norouzi et al., section 3): block j, counted from 0, is probed to
 radius (k - j) // m. If every block j held one differing bit more, the blocks would hold k + 1. If
-the radius is negative, the table is not needed: so m > k blocks make k + 1 tables.
-
-A nested cut shares the budget: if x of the k differing bits are in the outer leading blocks, the
-inner cut allows for k - x.
+the radius is negative, the table is not needed: so m > k blocks make k + 1 tables. A nested cut
+shares the budget: if x bits differ in the outer leading blocks, the inner cut allows for k - x.
 
 Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
 """

@@ -2,10 +2,8 @@
 
 The queries are sorted in the order of a run and pass over the run once for each probe. So entries
 that one query reads are still in the processor's cache for the next query. A table reports a pair
-only if no earlier table finds it, so reported pairs need not be remembered.
-
-However many entries are near, memory is bounded: some arrays of `_BLOCK` entries, or of all entries
-with one prefix.
+only if no earlier table finds it. Memory is bounded: some arrays of `_BLOCK` entries, or of all
+entries with one prefix.
 
 Manku, Jain and Das Sarma (2007), section 4 (batch queries). Where we differ: there the queries are
 in tables; here the stored fingerprints are.

@@ -4,9 +4,8 @@
     groups           0                       1                   2
 
 The tables of a layout are made one after the other. The entries of a table with the same prefix
-form a group. A group is compared with itself and with the groups whose prefixes differ from its own
-by a probe. A table reports a pair only if no earlier table finds it, so reported pairs need not be
-remembered.
+form a group, which is compared with itself and with the groups whose prefixes a probe leads to. A
+table reports a pair only if no earlier table finds it, so reported pairs need not be remembered.
 
 Groups of like size are compared together, in numpy calls of some ten thousand entries each:
 
@@ -15,8 +14,7 @@ Groups of like size are compared together, in numpy calls of some ten thousand e
              a1   b1   c1         one call     XOR, popcount, compare all rows but the last with
              a2   b2   c2                      all but the first; next call: rows two apart
 
-Shorter groups are read beyond their ends, and pairs found there are dropped. Groups are sorted by
-size first, so few entries are read in vain.
+Shorter groups are read beyond their ends, and pairs found there are dropped.
 
 Guarantee: exact for every k from 0 to 12, each pair once; equal fingerprints count as one. Memory
 stays bounded even if n near fingerprints make n**2 / 2 pairs: a few arrays of `_BLOCK` entries or

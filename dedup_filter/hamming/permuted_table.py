@@ -2,14 +2,10 @@
 
     add     ->  fresh   SortedList of (permuted fingerprint, row): what was added last
                 run     sorted arrays of all older pairs, with a directory (see `run`)
-    within  ->  for each probe, a range of the SortedList and a slice of the run
+    within  ->  for each probe (see `layout`), a range of the SortedList and a slice of the run
     merge   ->  fresh and run, two ordered lists, become one run; fresh is empty again
 
-A probe leads to the prefix of the query, or to a prefix that differs from it in some bits (see
-`layout`). Each table holds every pair, so each table can be merged on its own.
-
-Manku, Jain and Das Sarma (2007), section 3. Where we differ: there a table is sorted once; here it
-takes additions all the time.
+Each table holds every pair, so each table can be merged on its own.
 """
 
 from itertools import islice

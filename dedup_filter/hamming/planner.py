@@ -4,18 +4,10 @@ The cost of a layout is the estimated time of one look-up and one insert. Up to 
 layout has k + 1 blocks and probes no neighbours (k = 3: up to 100 million entries). For larger k it
 has 3 to 6 blocks and probes neighbouring prefixes; the more entries, the fewer blocks.
 
-Microseconds on a 2-core machine; only the ratios matter:
-
-    look-up   2.5 and a table of at most 12 probes: 3.0, 2.0 a further probe, 0.0014 a candidate
-                      a table of more probes:      10.0, 0.04 a probe, 0.006 a candidate
-    scan      2.0 and 0.00062 an entry
-    insert    3.0 and 1.5 a table
-    bytes     a table: 8 an entry, 4 its row, and 4 each key of its directory (at most 2 an entry);
-              8 for a row or a key if 4 do not suffice
-
-A probe finds n / 2**b candidates, where b is the number of bits of a key. `python
-benchmarks/plan.py` compares estimates with indexes: at 100 thousand to 10 million entries and k =
-3, 7 and 10, look-ups take 0.65 to 1.5 times the estimate; bytes are as estimated.
+A probe finds n / 2**b candidates, where b is the number of bits of a key. The constants are
+microseconds on a 2-core machine; only their ratios matter. `python benchmarks/plan.py` compares
+estimates with indexes: at 100 thousand to 10 million entries and k = 3, 7 and 10, look-ups take
+0.65 to 1.5 times the estimate; bytes are as estimated.
 
 Manku, Jain and Das Sarma (2007), section 3, also weigh tables (memory) against candidates (time).
 Where we differ: a popcount in numpy makes candidates so cheap that short prefixes are best; the

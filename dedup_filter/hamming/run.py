@@ -10,9 +10,8 @@ directory replaces a binary search: for each key (the first bits of a permuted f
 the entries with that key begin. Fingerprints are stored unpermuted, so that the candidates of all
 tables can be compared with a query at once.
 
-A run is never written to. Its arrays can be saved, and mapped from files into memory.
-
-Memory: 12 bytes an entry, or 16 if a row is 2**32 or more; and 4 for each key, at most 2 an entry.
+A run is never written to. Memory: 12 bytes an entry, or 16 if a row is 2**32 or more; and 4 for
+each key, at most 2 an entry.
 """
 
 import numpy as np

@@ -214,7 +214,8 @@ class RecordedPages:
         """Return the record of the latest kept page at a URL, else of the latest dropped page."""
         if self._recorded is None or "://" not in url:
             return None
-        pages = self._recorded.at_url(url) or self._recorded.dropped_at_url(url)
+        at_url = self._recorded.at_url
+        pages = at_url(url, is_kept=True) or at_url(url, is_kept=False)
         return next(self._recorded.records(pages[-1:]), None)
 
     def _require_scheme(self) -> None:

@@ -31,7 +31,8 @@ from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Document, Unjudged, Verdict
 from dedup_filter.review.labels import Label, Scores, scores
 from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
-from dedup_filter.store.sqlite.page_reader import PageReader, Snapshot
+from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import canonical

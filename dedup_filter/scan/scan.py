@@ -43,9 +43,9 @@ from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
 from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl
 from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import index_at
-from dedup_filter.upkeep.directory import RecordedDirectory
 from dedup_filter.wording import counted
 from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
@@ -261,7 +261,7 @@ def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
             entries = best.entries
         texts = None
         if job.text_out is not None:
-            recorded = opened.enter_context(RecordedDirectory.open_to_read(work.index))
+            recorded = opened.enter_context(Snapshot.open_to_read(work.index))
             texts = OwnTexts(recorded, config)
         parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
         revisits = Revisits(inputs, entries, repeats) if job.revisits else None

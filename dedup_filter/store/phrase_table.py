@@ -25,8 +25,8 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.sketch import KEY, KEYS
-from dedup_filter.hamming.pairs import distinct
+from dedup_filter.fingerprints.sketch import KEY, KEYS, KEYS_BYTES
+from dedup_filter.hamming.pairs import RowArray, distinct
 
 Entries = npt.NDArray[np.uint64]
 NO_ENTRIES: Entries = np.empty(0, np.uint64)
@@ -77,19 +77,21 @@ class PhraseTable:
         if self._fresh_count > _FRESH:
             self._seal()
 
-    def add_many(self, keys: Sequence[bytes], pages: Sequence[int]) -> None:
+    def add_many(
+        self, keys: Sequence[bytes] | npt.NDArray[np.bytes_], pages: Sequence[int] | RowArray
+    ) -> None:
         """Add pages, each with its keys, which may be none. Requires: none is in the table.
 
         Cost: 1 us a page from `_BULK` pages on.
         """
-        if len(pages) < _BULK:
-            for each, page in zip(keys, pages, strict=True):
-                self.add(each, page)
+        of_pages = np.ascontiguousarray(keys, f"S{KEYS_BYTES}").view(KEY).reshape(-1, KEYS)
+        numbers = np.asarray(pages, np.uint64)
+        if len(numbers) < _BULK:
+            for each, page in zip(of_pages, numbers.tolist(), strict=True):
+                self.add(each.tobytes(), page)
             return
-        of_all = np.frombuffer(b"".join(keys), KEY).astype(np.uint64)
-        owners = np.array(pages, np.uint64).repeat([len(each) // KEY.itemsize for each in keys])
-        is_entry = (of_all > 0) & (owners <= _PAGE)
-        entries = distinct(of_all[is_entry] << np.uint64(_BITS) | owners[is_entry])
+        entries = of_pages.astype(np.uint64) << np.uint64(_BITS) | numbers[:, np.newaxis]
+        entries = distinct(entries[(of_pages > 0) & (numbers[:, np.newaxis] <= _PAGE)])
         are_back = np.isin(entries, np.fromiter(self._gone, np.uint64, len(self._gone)))
         young = _merged(self._young, entries[~are_back])
         self._gone.difference_update(entries[are_back].tolist())

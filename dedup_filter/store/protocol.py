@@ -207,8 +207,8 @@ class Recorded(Protocol):
         Pages that are gone are left out.
         """
 
-    def at_url(self, url: str) -> Sequence[int]:
-        """Return the kept pages at a URL in any spelling, the earliest first."""
+    def at_url(self, url: str, *, is_kept: bool) -> Sequence[int]:
+        """Return the kept or the dropped pages at a URL in any spelling, the earliest first."""
 
     def content(self, record: PageRecord) -> KeptContent:
         """Return what was kept beside the record of a page."""
@@ -218,9 +218,6 @@ class Recorded(Protocol):
 
     def url_of_original(self, record: PageRecord) -> str | None:
         """Return the URL of the page that a page repeats; None: there is none, or it is gone."""
-
-    def dropped_at_url(self, url: str) -> Sequence[int]:
-        """Return the dropped pages at a URL in any spelling, the earliest first."""
 
     def repeats(self) -> Sequence[tuple[int, int, int]]:
         """Return each dropped page: its number, the number of its original, and the distance.

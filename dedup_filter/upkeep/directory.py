@@ -4,90 +4,23 @@ Methods that only read work while a crawl is writing. While a crawl writes, or a
 no saved tables are valid: a check reports that as a note.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields as fields_of
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from dedup_filter.config import FilterConfig
-from dedup_filter.errors import ConfigError
-from dedup_filter.fingerprints.sketch import KEY, KEYS, KEYS_BYTES
-from dedup_filter.store.protocol import Entries, KeptContent
-from dedup_filter.store.records import PageRecord, Scheme
-from dedup_filter.store.sqlite.frame_store import HostFrames, all_frames, frames_of
+from dedup_filter.errors import ConfigError, StoreCorrupt
+from dedup_filter.store.records import Scheme
 from dedup_filter.store.sqlite.index_directory import IndexDirectory
 from dedup_filter.store.sqlite.page_index import PageIndex
-from dedup_filter.store.sqlite.page_reader import PageReader, Snapshot, statistics
+from dedup_filter.store.sqlite.page_reader import PageReader, statistics
 from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.store.sqlite.table_files import UnusableTables
-from dedup_filter.upkeep.results import (
-    Doubt,
-    Findings,
-    options_in,
-    pages_by_url,
-)
+from dedup_filter.upkeep.results import Findings, options_in, pages_by_url
 
 _ANEW = "they are made anew from the record when the index is opened"
-_AT_ONCE = 100_000
-_ENTRY = np.dtype(
-    [
-        ("page", np.int64),
-        ("is_kept", np.bool_),
-        ("has_fingerprint", np.bool_),
-        ("fingerprint", np.int64),
-        ("digest", "V8"),
-        ("keys", f"S{KEYS_BYTES}"),
-    ]
-)
-
-
-class RecordedDirectory(Snapshot):
-    """An index in a directory, only read: see `Recorded`."""
-
-    @cached_property
-    def entries(self) -> Entries:
-        """The entries of all pages. Cost: 1 us a page at the first call; 58 bytes a page."""
-        parts, last = [np.empty(0, _ENTRY)], 0
-        pending = {page for (page,) in self.rows("SELECT id FROM temp.gone")}
-        while rows := self.entries_after(last, _AT_ONCE):
-            entries = [
-                (page, is_kept, value is not None, value or 0, digest[:8], keys)
-                for page, value, _, digest, keys, is_kept in rows
-                if page not in pending
-            ]
-            parts.append(np.fromiter(entries, _ENTRY, len(entries)))
-            last = rows[-1][0]
-        found = np.concatenate(parts)
-        return Entries(
-            found["page"],
-            found["is_kept"],
-            found["has_fingerprint"],
-            found["fingerprint"].view(np.uint64),
-            found["digest"].copy().view("<u8"),
-            found["keys"].copy().view(KEY).reshape(-1, KEYS),
-        )
-
-    @property
-    def identity(self) -> str:
-        """The unique name of the index."""
-        return str(self.noted("identity"))
-
-    def content(self, record: PageRecord) -> KeptContent:
-        """Return what was kept beside the record of a page."""
-        return KeptContent(
-            self.text(record.page), self.form(record.page), self.url_of_original(record)
-        )
-
-    def frames(self, host: str) -> HostFrames | None:
-        """Return the frame of a host; None: not known."""
-        return frames_of(self, host)
-
-    def hosts(self) -> Iterator[HostFrames]:
-        """Yield the known frames of all hosts."""
-        return all_frames(self)
 
 
 class DirectoryIndex:
@@ -116,12 +49,19 @@ class DirectoryIndex:
 
     def check(self) -> Findings:
         """Verify the database, and compare the tables. Cost: reads all, sorts the entries."""
-        findings = Findings.of(self._look)
-        if not findings.faults:
+        try:
             with self._reader() as reader:
-                findings.checked_pages = reader.count()
-                findings.checked_entries = len(reader)
-        return findings
+                reader.check()
+            with self.recorded() as snapshot:
+                counts, index = (snapshot.count(), len(snapshot)), PageIndex.loaded(snapshot)
+                faults = [] if index is None else index.faults(snapshot)
+        except (StoreCorrupt, AssertionError) as damage:
+            return Findings([str(damage)])
+        except UnusableTables as reason:
+            index, faults = None, [str(reason)]
+        if faults:
+            return Findings([f"the tables: {each}; {_ANEW}" for each in faults])
+        return Findings([], [] if index else [f"the tables: there are none; {_ANEW}"], *counts)
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Tables are updated when the index is opened next.
@@ -134,9 +74,9 @@ class DirectoryIndex:
             store.delete(pages)
         return counts
 
-    def recorded(self) -> AbstractContextManager[RecordedDirectory]:
+    def recorded(self) -> AbstractContextManager[Snapshot]:
         """Read a snapshot. Meanwhile the write-ahead log of a writer grows."""
-        return RecordedDirectory.open_to_read(self.location)
+        return Snapshot.open_to_read(self.location)
 
     def target(self, scheme: Scheme) -> PageStore:
         """Open the index to restore records; make it if there is none."""
@@ -158,20 +98,6 @@ class DirectoryIndex:
         with self._reader() as reader:
             scheme = reader.scheme
         return PageStore.open(self.location, scheme)
-
-    def _look(self, only: set[int] | None) -> set[Doubt]:
-        """Compare the tables with the database; the first time, verify the database, too."""
-        if only is None:
-            with self._reader() as reader:
-                reader.check()
-        with Snapshot.open_to_read(self.location) as snapshot:
-            try:
-                index = PageIndex.loaded(snapshot)
-            except UnusableTables as reason:
-                return {Doubt(f"the tables: {reason}; {_ANEW}")}
-            if index is None:
-                return {Doubt(f"the tables: there are none; {_ANEW}", is_fault=False)}
-            return {Doubt(f"the tables: {fault}; {_ANEW}") for fault in index.faults(snapshot)}
 
 
 def options_noted(reader: PageReader) -> dict[str, Any]:

@@ -16,11 +16,9 @@ pages anew, keeps no frames, texts and forms, and similarities to 7 digits. An o
 among the lines before it counts as forgotten: page 0. (On servers a page that is seen again gets a
 later number, also as the original of pages that repeat it.)
 
-Lines without that first line are items of a feed. They are judged as in a crawl, with the options
-of the index or of its crawlers, unless others are given.
-
-A line is imported whole or not at all. The first bad line ends the import, unless bad lines are
-counted and skipped; the lines before it are in the index. If no line is good, no index is made.
+Lines without that first line are items of a feed, which are judged as in a crawl. A line is
+imported whole or not at all. The first bad line ends the import, unless bad lines are counted and
+skipped; the lines before it are in the index. If no line is good, no index is made.
 """
 
 import json
@@ -160,15 +158,6 @@ def _bytes(is_right: Callable[[bytes], object]) -> _Field:
     return _Field(read, lambda content: b64encode(content).decode())
 
 
-def _arrays(made: Callable[..., object], *fields: _Field) -> _Field:
-    return _Field(
-        lambda rows: [
-            made(*(of.read(v) for of, v in zip(fields, row, strict=True))) for row in rows
-        ],
-        lambda rows: [[of.write(v) for of, v in zip(fields, row, strict=True)] for row in rows],
-    )
-
-
 def _seconds(time: str) -> int:
     # strptime takes ten times as long
     return int(datetime.fromisoformat(f"{time[:-1]}+00:00").timestamp())
@@ -185,6 +174,7 @@ _OUTCOME = _Field(lambda value: _require(value, value in get_args(Outcome)), str
 _SHARE = _Field(lambda value: _require(share := float(value), 0 <= share <= 1), float)
 _HEX = _Field(lambda value: _require(bits := int(value, 16), 0 <= bits < 2**64), hex)
 _NUMBER, _NUMBER_OR_0 = _whole(1), _whole(0)
+_ANY_BYTES, _NOTE = _bytes(lambda _: True), _bytes(host_frames.unpack)
 _CRAWL = {
     "crawl": _NUMBER,
     "name": _TEXT,
@@ -233,8 +223,12 @@ _CONTENT = {"text": _TEXT, "form": _bytes(lambda form: form == KEPT_AS_TEXT or u
 _FRAMES = {
     FRAMES_KEY: _TEXT,
     "record": _bytes(lambda record: host_frames.Host.from_bytes("", record)),
-    "provisional": _arrays(
-        ProvisionalForm, _NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)
+    "provisional": _Field(
+        lambda rows: [
+            ProvisionalForm(_NUMBER.read(page), _ANY_BYTES.read(form), _NOTE.read(note))
+            for page, form, note in rows
+        ],
+        lambda rows: [[page, _NOTE.write(form), _NOTE.write(note)] for page, form, note in rows],
     ),
 }
 _OPTIONAL = {

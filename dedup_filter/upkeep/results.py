@@ -13,14 +13,6 @@ from dedup_filter.errors import StoreCorrupt
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.text.page_url import canonical
 
-__all__ = [
-    "Doubt",
-    "Findings",
-    "Watch",
-    "options_in",
-    "pages_by_url",
-]
-
 Watch = Callable[[Iterable[Any], int | None], AbstractContextManager[Iterable[Any]]]
 """Values and their number (None: not known) -> the same values, with a progress display."""
 

@@ -148,14 +148,6 @@ class RecordedServers(SharedReader):
         """Yield the records of all pages by ascending number; or of some pages, in their order."""
         return map(self._resolved, self._committed(self._log if pages is None else pages))
 
-    def at_url(self, url: str) -> list[int]:
-        """Return the kept pages at a URL in any spelling. Cost: reads the records of its host."""
-        return self._at_url(url, is_kept=True)
-
-    def dropped_at_url(self, url: str) -> list[int]:
-        """Return the dropped pages at a URL, in the same way and at the same cost."""
-        return self._at_url(url, is_kept=False)
-
     def content(self, record: PageRecord) -> KeptContent:
         """Return the URL of the page's original: texts are not kept."""
         return KeptContent(url_of_original=self.url_of_original(record))
@@ -196,7 +188,11 @@ class RecordedServers(SharedReader):
             if known is not None:
                 yield known
 
-    def _at_url(self, url: str, *, is_kept: bool) -> list[int]:
+    def at_url(self, url: str, *, is_kept: bool) -> list[int]:
+        """Return the kept or the dropped pages at a URL in any spelling.
+
+        Cost: reads the records of its host.
+        """
         host = Entry.of(None, b"", host_of(canonical(url))).host
         is_there = (self._log.column("kind") < DROPPED) == is_kept
         pages = compress(self._log, is_there & (self._log.column("host") == host))

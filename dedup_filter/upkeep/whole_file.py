@@ -32,23 +32,20 @@ def require_free(
 
 def require_place(path: Path) -> None:
     """Require that a file can be at a path. ConfigError: why it cannot."""
+    reason: str | None = None
     try:
-        reason = _why_not(path)
+        if "\0" in str(path):
+            reason = "the name of a file cannot have a null character"
+        elif not path.parent.is_dir():
+            reason = "its folder does not exist"
+        elif not os.access(path.parent, os.W_OK):
+            reason = "its folder is not writable"
+        elif path.is_dir():
+            reason = "it is a folder"
     except OSError as error:
         reason = str(error)
     if reason:
         raise ConfigError(f"{str(path)!r} cannot be written: {reason}")
-
-
-def _why_not(path: Path) -> str:
-    """Return why no file can be at a path; "" if it can."""
-    if "\0" in str(path):
-        return "the name of a file cannot have a null character"
-    if not path.parent.is_dir():
-        return "its folder does not exist"
-    if not os.access(path.parent, os.W_OK):
-        return "its folder is not writable"
-    return "it is a folder" if path.is_dir() else ""
 
 
 @contextmanager

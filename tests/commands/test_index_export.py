@@ -185,7 +185,7 @@ def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp
             assert pages.see("https://example.org/", text=article(2, 2)).outcome == "near"
             pages.check()
         with index_at(there).recorded() as recorded:
-            (copy,) = recorded.records(recorded.dropped_at_url("https://example.org/0/b"))
+            (copy,) = recorded.records(recorded.at_url("https://example.org/0/b", is_kept=False))
             assert recorded.url_of_original(copy) == ITEMS[0]["url"], "it has another number now"
 
 

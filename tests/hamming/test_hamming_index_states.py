@@ -21,7 +21,7 @@ layouts = st.sampled_from([None, *some_layouts])
 class IndexStates(RuleBasedStateMachine):
     """By whichever way the index chooses: here, as it is small, by the scan of fresh entries."""
 
-    @initialize(max_distance=st.integers(0, 12), layout=layouts)
+    @initialize(max_distance=st.integers(0, 12) | st.just(0), layout=layouts)
     def make(self, max_distance, layout):
         if layout is not None and not layout.is_exact(max_distance):
             layout = None
@@ -51,13 +51,15 @@ class IndexStates(RuleBasedStateMachine):
         self.add(fingerprint, row)
 
     @precondition(lambda self: self.pairs)
-    @rule(data=st.data(), comes_back=st.booleans())
-    def remove(self, data, comes_back):
+    @rule(data=st.data(), again=st.sampled_from([None, "add", "add_new", "add_many"]))
+    def remove(self, data, again):
         pair = data.draw(st.sampled_from(sorted(self.pairs)))
         self.index.remove(*pair)
         self.pairs.remove(pair)
-        if comes_back:
-            self.add(*pair)
+        if again:
+            columns = [[each] for each in pair] if again == "add_many" else pair
+            getattr(self.index, again)(*columns)
+            self.pairs.add(pair)
 
     @rule(fingerprint=values, row=rows)
     def remove_what_may_not_be_there(self, fingerprint, row):

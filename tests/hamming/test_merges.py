@@ -44,20 +44,6 @@ def test_everything_is_found_after_each_change_whatever_it_moves(pairs):
     assert len(index._tables[0]) < 40, "what was removed is cleaned from the tables"
 
 
-def test_a_pair_that_was_removed_comes_back(pairs):
-    index = HammingIndex(3, Layout(4))
-    index.add_many(*zip(*pairs, strict=True))
-    for pair in pairs[:10]:
-        index.remove(*pair)
-        index.add(*pair)
-        index.remove(*pair)
-        index.add_new(*pair)
-    index.remove(*pairs[20])
-    index.add_many(*zip(*pairs[15:25], strict=True))
-    assert len(index) == len(pairs)
-    assert_found(index, pairs)
-
-
 def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
     planned = []
 

@@ -12,7 +12,7 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.review.labels import Label
 from dedup_filter.review.sweep import DISTANCES, SIMILARITIES, Sweep, replayed
-from dedup_filter.store.sqlite.page_reader import Snapshot
+from dedup_filter.store.sqlite.snapshot import Snapshot
 
 DEMO = [
     {"url": f"https://{path[1:].replace('/', '.example/', 1)}", "html": page.body}

@@ -25,7 +25,7 @@ tables a million pages take 3 s (`benchmarks/store.py --filter`).
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -35,10 +35,9 @@ import numpy.typing as npt
 from dedup_filter.errors import StoreError
 from dedup_filter.hamming.hamming_index import HammingIndex, SealedArrays
 from dedup_filter.hamming.layout import Layout
-from dedup_filter.model import Match
 from dedup_filter.store.phrase_table import PhraseTable
 from dedup_filter.store.sqlite.page_reader import MASK, PageReader
-from dedup_filter.store.sqlite.page_store import Entry, PageStore
+from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.store.sqlite.table_files import Array, UnusableTables
 from dedup_filter.wording import counted
 
@@ -46,10 +45,9 @@ logger = logging.getLogger(__name__)
 
 _DIGESTS = "digest_"
 """Prefix of the names of the arrays of digests."""
-_PARTS = "run", "rows", "directory"
-"""Prefixes of the names of each table's arrays: its fingerprints, their rows, its keys."""
+_PARTS = {"run": "runs", "rows": "rows", "directory": "directories"}
+"""Prefix of the names of each table's arrays -> field of `SealedArrays`."""
 _EXPECTED = 1_000_000
-_AT_ONCE = 100_000
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 _PHRASES = "phrases"
 """The name of the array of a `PhraseTable`."""
@@ -66,9 +64,9 @@ class PageIndex:
         *,
         by_host: bool,
     ) -> None:
-        self._fingerprints = fingerprints
-        self._digests = digests
-        self._phrases = phrases
+        self.fingerprints = fingerprints
+        self.digests = digests
+        self.phrases = phrases
         self._by_host = by_host
 
     @classmethod
@@ -118,49 +116,32 @@ class PageIndex:
     @property
     def nbytes(self) -> int:
         """Memory in bytes, mapped files included."""
-        return self._fingerprints.nbytes + self._digests.nbytes + self._phrases.nbytes
-
-    def near(self, fingerprint: int, host: int, most: int | None = None) -> list[Match]:
-        """Return the pages within k bits, or the `most` nearest; with `by_host` only of this host.
-
-        Even with `by_host` the result may by chance include a page of another host.
-        """
-        return self._fingerprints.within(fingerprint ^ self._mask(host), most=most)
-
-    def of_digest(self, digest: bytes, host: int) -> list[int]:
-        """Return the pages with the same first 64 bits of digest, the earliest first; as `near`."""
-        return self._digests.rows_of(_head(digest) ^ self._mask(host))
-
-    def sharing(self, texts: Iterable[bytes]) -> Mapping[int, int]:
-        """Return the pages that share keys with texts, of any host: see `PhraseTable.sharing`."""
-        return self._phrases.sharing(texts)
+        return self.fingerprints.nbytes + self.digests.nbytes + self.phrases.nbytes
 
     def follow(self, store: PageStore) -> None:
         """Apply the changes of entries since the last call. Requires: no open transaction."""
         changes, store.changes = store.changes or (), []
-        for is_added, entry in changes:
-            page, _, _, _, keys = entry
-            for index, value in self._values(entry):
-                if is_added:
-                    index.add_new(value, page)
-                else:
-                    index.remove(value, page)
-            if is_added:
-                self._phrases.add(keys, page)
-            else:
-                self._phrases.remove(keys, page)
+        for is_added, (page, fingerprint, host, digest, keys) in changes:
+            mask = self.mask(host)
+            values = [(self.digests, head(digest) ^ mask)]
+            if fingerprint is not None:
+                values.append((self.fingerprints, fingerprint & MASK ^ mask))
+            for index, value in values:
+                (index.add_new if is_added else index.remove)(value, page)
+            (self.phrases.add if is_added else self.phrases.remove)(keys, page)
 
     def add_all(self, reader: PageReader) -> None:
         """Add all entries of an index. Requires: this index is empty."""
-        last = 0
-        while rows := reader.entries_after(last, _AT_ONCE):
-            last = rows[-1][0]
-            entries = [row[:5] for row in rows if row[5]]
-            if entries:
-                for index, values, pages in self._arrays(entries):
-                    index.add_many(values, pages)
-                numbers, _, _, _, keys = zip(*entries, strict=True)
-                self._phrases.add_many(keys, numbers)
+        for entries in reader.entry_arrays():
+            kept = entries[entries["is_kept"]]
+            long = kept[kept["has_fingerprint"]]
+            for index, some, value in (
+                (self.digests, kept, "digest"),
+                (self.fingerprints, long, "fingerprint"),
+            ):
+                masks = host_masks(some["host"]) if self._by_host else np.uint64(0)
+                index.add_many(some[value].copy().view("<u8") ^ masks, some["page"])
+            self.phrases.add_many(kept["keys"], kept["page"])
 
     def save(self, store: PageStore) -> None:
         """Write tables, unless the index is in memory or its tables have the present entries.
@@ -169,9 +150,9 @@ class PageIndex:
         """
         if store.directory is None or store.tables is not None:
             return
-        arrays, note = _to_tables(self._fingerprints)
-        digests, digest_note = _to_tables(self._digests, _DIGESTS)
-        phrases = {_PHRASES: self._phrases.sealed()}
+        arrays, note = _to_tables(self.fingerprints)
+        digests, digest_note = _to_tables(self.digests, _DIGESTS)
+        phrases = {_PHRASES: self.phrases.sealed()}
         about = note | {"digests": digest_note, "by_host": self._by_host}
         try:
             store.tables = store.directory.tables.save(arrays | digests | phrases, about)
@@ -181,18 +162,18 @@ class PageIndex:
     def faults(self, reader: PageReader) -> list[str]:
         """Compare all entries with the database; return the differences. Cost: sorts them."""
         try:
-            self._fingerprints.check()
-            self._digests.check()
-            self._phrases.check()
+            self.fingerprints.check()
+            self.digests.check()
+            self.phrases.check()
         except AssertionError as fault:
             return [str(fault)]
         record = PageIndex(HammingIndex(0), HammingIndex(0), PhraseTable(), by_host=self._by_host)
         record.add_all(reader)
         faults = []
         for name, pairs, recorded in (
-            ("entries", _pairs(self._fingerprints), _pairs(record._fingerprints)),
-            ("digests", _pairs(self._digests), _pairs(record._digests)),
-            ("phrases", self._phrases.pairs, record._phrases.pairs),
+            ("entries", _pairs(self.fingerprints), _pairs(record.fingerprints)),
+            ("digests", _pairs(self.digests), _pairs(record.digests)),
+            ("phrases", self.phrases.pairs, record.phrases.pairs),
         ):
             wrong = np.unique(np.setxor1d(pairs, recorded)["page"])
             if len(wrong):
@@ -200,28 +181,9 @@ class PageIndex:
                 faults.append(f"they differ from the record in the {name} of {pages}")
         return faults
 
-    def _mask(self, host: int) -> int:
-        """Return the XOR mask of a host's entries."""
+    def mask(self, host: int) -> int:
+        """Return the XOR mask of the entries of a host, given by its number."""
         return host_mask(host) if self._by_host else 0
-
-    def _values(self, entry: Entry) -> list[tuple[HammingIndex, int]]:
-        _, fingerprint, host, digest, _ = entry
-        mask = self._mask(host)
-        of_digest = self._digests, _head(digest) ^ mask
-        if fingerprint is None:
-            return [of_digest]
-        return [(self._fingerprints, fingerprint & MASK ^ mask), of_digest]
-
-    def _arrays(self, entries: list[Entry]) -> Iterator[tuple[HammingIndex, Array, Array]]:
-        """Yield values and pages of many entries for each index, as `_values` does for one."""
-        numbers, fingerprints, hosts, digests, _ = zip(*entries, strict=True)
-        pages, masks = np.array(numbers), np.uint64(0)
-        if self._by_host:
-            masks = host_masks(np.array(hosts))
-        is_long = np.array([each is not None for each in fingerprints])
-        values = np.array([each or 0 for each in fingerprints], np.int64).view(np.uint64) ^ masks
-        yield self._fingerprints, values[is_long], pages[is_long]
-        yield self._digests, np.fromiter(map(_head, digests), np.uint64) ^ masks, pages
 
 
 def host_masks(hosts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
@@ -242,7 +204,8 @@ def host_mask(host: int) -> int:
     return int(host_masks(np.array([host]))[0])
 
 
-def _head(digest: bytes) -> int:
+def head(digest: bytes) -> int:
+    """Return the first 64 bits of a digest."""
     return int.from_bytes(digest[:8], "little")
 
 
@@ -258,9 +221,11 @@ def _to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array],
     `prefix`: begins the names, so that one generation can hold the arrays of several indices.
     """
     sealed = index.sealed()
-    arrays: dict[str, Array] = {}
-    for number, run in enumerate(zip(sealed.runs, sealed.rows, sealed.directories, strict=True)):
-        arrays |= {f"{prefix}{part}{number}": each for part, each in zip(_PARTS, run, strict=True)}
+    arrays = {
+        f"{prefix}{name}{number}": array
+        for name, part in _PARTS.items()
+        for number, array in enumerate(getattr(sealed, part))
+    }
     return arrays, {"max_distance": sealed.max_distance, "layout": repr(sealed.layout)}
 
 

@@ -23,6 +23,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.fingerprints.sketch import KEYS_BYTES, MOST_SKETCH_BYTES
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
@@ -41,6 +44,19 @@ and URLs arrive in no order."""
 _WAIT_SECONDS = 10
 """Time limit to wait for another program that has the file locked."""
 _CHUNK = 1_000
+_ENTRIES_AT_ONCE = 100_000
+ENTRY = np.dtype(
+    [
+        ("page", np.int64),
+        ("is_kept", np.bool_),
+        ("has_fingerprint", np.bool_),
+        ("fingerprint", "<i8"),
+        ("host", np.int64),
+        ("digest", "V8"),
+        ("keys", f"S{KEYS_BYTES}"),
+    ]
+)
+"""The entry of a page: the number of its host, and the first 8 bytes of its digest."""
 
 MASK = 2**64 - 1
 """`signed & MASK` is the unsigned integer with the same 64 bits."""
@@ -74,10 +90,9 @@ _KINDS = {"is locked": StoreBusy, "malformed": StoreCorrupt, "not a database": S
 """Part of SQLite's message -> subclass of StoreError, if there is one."""
 
 
-_SCHEMA, _INVARIANTS, _SNAPSHOT = (
-    files(__package__).joinpath(f"{name}.sql").read_text("utf-8")
-    for name in ("schema", "invariants", "snapshot")
-)
+def read_sql(name: str) -> str:
+    """Return the statements in a file of this package."""
+    return files(__package__).joinpath(f"{name}.sql").read_text("utf-8")
 
 
 def signed(value: int) -> int:
@@ -155,8 +170,18 @@ class PageReader:
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """Return the rows of a statement."""
-        with self.guarded():
-            return self.connection.execute(sql, values).fetchall()
+        return self.execute(sql, values)[0]
+
+    def execute(
+        self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> tuple[list[Any], int]:
+        """Execute a statement; return its rows, and the number of the row that it inserted."""
+        try:  # `guarded` takes longer
+            cursor = self.connection.execute(sql, values)
+            return cursor.fetchall(), cursor.lastrowid or 0
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise self._error(error) from error
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Return the first value of the first row, None if there is no row."""
@@ -176,12 +201,6 @@ class PageReader:
         """Return the URL of a page. Raises KeyError: there is no such page."""
         url: str = self._first("SELECT CAST(url AS TEXT) FROM pages WHERE id = ?", page)[0]
         return url
-
-    def urls(self, pages: Sequence[int]) -> dict[int, str]:
-        """Return the URLs of pages by number; missing pages are left out."""
-        sql = """SELECT id, CAST(url AS TEXT) FROM pages
-            WHERE id IN (SELECT value FROM json_each(?))"""
-        return dict(self.rows(sql, (json.dumps(pages),)))
 
     def known_host(self, name: str) -> int | None:
         """Return the number of a host, None if it has none."""
@@ -205,14 +224,28 @@ class PageReader:
             yield from map(_record, rows)
             last = rows[-1][0]
 
-    def entries_after(self, page: int, most: int) -> list[tuple[Any, ...]]:
-        """Return the entries of up to `most` pages after one, pending pages too.
+    def entry_arrays(self) -> Iterator[npt.NDArray[np.void]]:
+        """Yield the entries of all pages, pending ones too, as arrays of `ENTRY` by ascending page.
 
-        An entry is number, signed fingerprint, number of the host, digest, keys, and is_kept.
+        Cost: 1 us a page; no sketch is read.
         """
-        sql = f"""SELECT id, fingerprint, host, digest, keys, is_kept
+        sql = f"""SELECT id, is_kept, fingerprint IS NOT NULL, ifnull(fingerprint, 0), host,
+            substr(digest, 1, 8), keys
             FROM main.pages {self.by_entry} WHERE id > ? ORDER BY id LIMIT ?"""  # noqa: S608
-        return self.rows(sql, (page, most))
+        last = 0
+        while rows := self.rows(sql, (last, _ENTRIES_AT_ONCE)):
+            last = rows[-1][0]
+            yield np.fromiter(rows, ENTRY, len(rows))
+
+    def at_url(self, url: str, *, is_kept: bool | None = None) -> list[int]:
+        """Return the kept or the dropped pages at a URL in any spelling, or both (None).
+
+        The earliest come first. Cost: scans an entry of each page, 0.1 s for a million.
+        """
+        sql = f"""SELECT id FROM pages WHERE is_kept = ifnull(?, is_kept) AND id IN (
+            SELECT id FROM main.pages {self.by_entry} WHERE url_key = ?) ORDER BY id"""  # noqa: S608
+        found = self.rows(sql, (is_kept, signed(url_key(url))))
+        return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
 
     def text(self, page: int) -> str | None:
         """Return the stored text of a page, None if no text was stored.
@@ -289,7 +322,7 @@ class PageReader:
         if report != "ok":
             raise StoreCorrupt(f"{self}: it is damaged ({report}): {_COPY}")
         sizes = {"most_sketch_bytes": MOST_SKETCH_BYTES, "keys_bytes": KEYS_BYTES}
-        faults = self.rows(_INVARIANTS, sizes)
+        faults = self.rows(read_sql("invariants"), sizes)
         assert not faults, faults[0][0]
 
     def close(self) -> None:
@@ -313,7 +346,7 @@ class PageReader:
     def _make(self, scheme: Scheme) -> None:
         meta = {"scheme": scheme.to_json(), "identity": token_hex(8)}
         with self.guarded() as connection:
-            connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
+            connection.executescript(f"BEGIN IMMEDIATE;\n{read_sql('schema')}")
             connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
@@ -349,65 +382,6 @@ class PageReader:
             if saying in report:
                 return _KINDS.get(saying, StoreError)(f"{self}: {sentence}")
         return StoreError(f"{self}: SQLite reports {str(error)!r}")
-
-
-class Snapshot(PageReader):
-    """An index at one moment, as the next writer would leave it: without pending pages.
-
-    Everything is read in one transaction of SQLite, so later changes by a writer are not seen.
-    Until the snapshot is closed, SQLite cannot move the writer's log into the file, and the log
-    grows. Temporary views hide the tables of the same names, and leave out pending pages and their
-    duplicates. Entries are read from the tables themselves and filtered, because the SQL index also
-    has the entries of pending pages.
-    """
-
-    def __init__(self, uri: str, directory: IndexDirectory | None, *pragmas: str) -> None:
-        super().__init__(uri, directory, *pragmas)
-        with self.guarded() as connection:
-            connection.executescript(_SNAPSHOT)
-        self.tables = self.noted(TABLES)
-
-    def url_of_original(self, record: PageRecord) -> str | None:
-        """Return the URL of a page's original; None if there is none, or if it is gone."""
-        sql = "SELECT CAST(url AS TEXT) FROM pages WHERE id = ?"
-        url: str | None = self.value(sql, (record.original,))
-        return url
-
-    def repeats(self) -> list[tuple[int, int, int]]:
-        """Return number, number of the original, and distance of each dropped page.
-
-        Pages whose original is gone are left out.
-        """
-        return self.rows(
-            """SELECT id, original, ifnull(distance, 0) FROM pages
-            WHERE NOT is_kept AND original IN (SELECT id FROM pages) ORDER BY id"""
-        )
-
-    def at_url(self, url: str) -> list[int]:
-        """Return the kept pages at a URL in any spelling, the earliest first.
-
-        Cost: scans an entry of each page, 0.1 s for a million.
-        """
-        return self._at_url(url, is_kept=True)
-
-    def dropped_at_url(self, url: str) -> list[int]:
-        """Return the dropped pages at a URL, in the same way and at the same cost."""
-        return self._at_url(url, is_kept=False)
-
-    def _at_url(self, url: str, *, is_kept: bool) -> list[int]:
-        sql = f"""SELECT id FROM pages WHERE is_kept = ? AND id IN (
-            SELECT id FROM main.pages {self.by_entry} WHERE url_key = ?) ORDER BY id"""  # noqa: S608
-        found = self.rows(sql, (is_kept, signed(url_key(url))))
-        return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
-
-    def without_form(self) -> int:
-        """Count the pages without a stored form."""
-        sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM forms)"
-        return int(self.value(sql))
-
-    def with_text(self) -> set[int]:
-        """Return the numbers of the pages with a stored text."""
-        return {page for (page,) in self.rows("SELECT page FROM texts")}
 
 
 def _record(row: Sequence[Any]) -> PageRecord:

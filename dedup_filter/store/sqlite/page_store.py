@@ -28,7 +28,6 @@ Page numbers are given in order, from 1, and never reused. One thread at a time.
 
 import json
 import logging
-import sqlite3
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +50,7 @@ from dedup_filter.store.sqlite.page_reader import (
     signed,
 )
 from dedup_filter.text.headlines import Headline
-from dedup_filter.text.page_url import canonical, url_key
+from dedup_filter.text.page_url import url_key
 
 if TYPE_CHECKING:
     from dedup_filter.frames.host_frames import ChangedHost
@@ -177,12 +176,9 @@ class PageStore(PageReader):
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """Return the rows of a statement."""
-        try:
-            if self._group and not self.connection.in_transaction:
-                self._begin()
-            return self.connection.execute(sql, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+        if self._group and not self.connection.in_transaction:
+            self._begin()
+        return self.execute(sql, values)[0]
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute a statement in a transaction; return the number of the row inserted last.
@@ -192,12 +188,9 @@ class PageStore(PageReader):
         if not self._is_writing:
             with self.transaction():
                 return self.write(sql, values)
-        try:
-            cursor = self.connection.execute(sql, values)
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+        _, number = self.execute(sql, values)
         self._group.append((sql, values))
-        return cursor.lastrowid or 0
+        return number
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -249,14 +242,12 @@ class PageStore(PageReader):
 
     def host(self, name: str) -> int:
         """Return the number of a host; a new host gets a number."""
-        number = self._hosts.get(name)
+        number = self._hosts.get(name) or self.known_host(name)
         if number is None:
-            column = (as_column(name),)
-            self.write("INSERT OR IGNORE INTO hosts (name) VALUES (?)", column)
-            [(number,)] = self.rows("SELECT id FROM hosts WHERE name = ?", column)
-            if len(self._hosts) >= _MOST_HOSTS:
-                self._hosts.clear()
-            self._hosts[name] = number
+            number = self.write("INSERT INTO hosts (name) VALUES (?)", (as_column(name),))
+        if len(self._hosts) >= _MOST_HOSTS:
+            self._hosts.clear()
+        self._hosts[name] = number
         return number
 
     def write_frame(self, host: str, record: bytes) -> None:
@@ -265,19 +256,10 @@ class PageStore(PageReader):
             for statement in _frame_written(host, int(now()), record):
                 self.write(*statement)
 
-    def at_url(self, url: str) -> list[int]:
-        """Return all pages at a URL in any spelling, the earliest first.
-
-        Cost: scans an entry of each page, 0.1 s for a million.
-        """
-        sql = f"SELECT id FROM pages {self.by_entry} WHERE url_key = ? ORDER BY id"  # noqa: S608
-        found = self.rows(sql, (signed(url_key(url)),))
-        return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
-
     def stored(self, pages: Sequence[int]) -> list[Stored]:
         """Return the fields of pages for the comparison with another page, in the order given.
 
-        Cost: 4 us plus 2 us a page. Raises KeyError: there is no such page.
+        Pages that are gone are left out. Cost: 4 us plus 2 us a page.
         """
         if not pages:
             return []
@@ -290,7 +272,7 @@ class PageStore(PageReader):
             near = None if value is None else value & MASK
             rest = page, crawl, key & MASK, digest, near
             found[page] = Stored(host, sketch, Headline(h1, title), *rest)
-        return [found[page] for page in pages]
+        return [found[page] for page in pages if page in found]
 
     def index_urls(self, *, is_wanted: bool) -> None:
         """Make the SQL index that `kept_at` needs, or drop it.
@@ -374,7 +356,7 @@ class PageStore(PageReader):
         for (revisited,) in found:
             with self.transaction():
                 if revisited is not None:
-                    self._renew(revisited, page)
+                    self._revisit(revisited, page)
                 else:
                     self.write("UPDATE pages SET is_pending = 0 WHERE id = ?", (page,))
 
@@ -400,7 +382,7 @@ class PageStore(PageReader):
         """
         if self.value("SELECT 1 FROM pages WHERE id = ?", (page,)):
             with self.transaction():
-                self._write(self.record(page)._replace(**measures))
+                self._update(self.record(page)._replace(**measures))
                 if text is not None:
                     self.write("UPDATE texts SET text = ? WHERE page = ?", (_packed(text), page))
 
@@ -497,16 +479,13 @@ class PageStore(PageReader):
 
     def _begin(self) -> None:
         """Open a transaction of SQLite, if none is open, and execute the group in it again."""
-        try:
-            if not self.connection.in_transaction:
-                self.connection.execute("BEGIN IMMEDIATE")
+        if not self.connection.in_transaction:
+            with self.guarded() as connection:
+                connection.execute("BEGIN IMMEDIATE")
                 for sql, values in self._group:
-                    self.connection.execute(sql, values)
-        except sqlite3.Error as error:
-            self._roll_back()
-            raise self._error(error) from error
+                    connection.execute(sql, values)
 
-    def _renew(self, page: int, newer: int) -> None:
+    def _revisit(self, page: int, newer: int) -> None:
         """Give a page the measures of its revisit `newer`; the page's number and URL stay."""
         old, new = self.record(page), self.record(newer)
         renewed = new._replace(
@@ -519,37 +498,32 @@ class PageStore(PageReader):
             is_pending=old.is_pending,
             original=None,
         )
-        self._write(renewed)
+        self._update(renewed)
         self.write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
         # The text and the form of the revisit replace those from the earlier visit.
-        self.write("DELETE FROM texts WHERE page = ?", (page,))
-        self.write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
-        self.write("DELETE FROM forms WHERE page = ?", (page,))
-        self.write("UPDATE forms SET page = ? WHERE page = ?", (page, newer))
+        for table in ("texts", "forms"):
+            self.write(f"DELETE FROM {table} WHERE page = ?", (page,))  # noqa: S608
+            self.write(f"UPDATE {table} SET page = ? WHERE page = ?", (page, newer))  # noqa: S608
         self._delete(newer)
         self._revisited[newer] = page
         if len(self._revisited) > _MOST_REVISITED:
             del self._revisited[next(iter(self._revisited))]
 
-    def _write(self, record: PageRecord) -> None:
-        before = self._entries(record.page)
+    def _update(self, record: PageRecord) -> None:
+        before = self.rows(_ENTRY, (record.page,))
         self.write(_UPDATE, (*self._row(record), record.page))
-        after = self._entries(record.page)
+        after = self.rows(_ENTRY, (record.page,))
         if before != after:
             self._changed([(False, each) for each in before] + [(True, each) for each in after])
 
     def _delete(self, page: int) -> None:
-        self._changed([(False, each) for each in self._entries(page)])
+        if entries := self.rows(_ENTRY, (page,)):
+            self._changed([(False, each) for each in entries])
         self.write("DELETE FROM pages WHERE id = ?", (page,))
-
-    def _entries(self, page: int) -> list[Entry]:
-        """Return the entry of a kept page; empty for any other."""
-        return self.rows(_ENTRY, (page,))
 
     def _changed(self, changes: list[tuple[bool, Entry]]) -> None:
         """Record changes of entries; the tables no longer have the present entries."""
-        if changes:
-            self.tables = None
+        self.tables = None
         if self.changes is not None:
             self.changes += changes
 

@@ -6,19 +6,18 @@ On disk every page with text is recorded. In memory only kept and pending pages 
 because records of dropped pages could not be read later. Each look-up first updates the index.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Sequence
 from time import time as now
 
 from dedup_filter.comparison.look_ups import judge, pages_like
 from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.model import Fate, Match, Verdict
+from dedup_filter.model import Match, Verdict
 from dedup_filter.store.records import MOST_AT_URL, PageRecord, measures_of
 from dedup_filter.store.redis.frame_exchange import FrameExchange
 from dedup_filter.store.sqlite.frame_store import FrameStore
-from dedup_filter.store.sqlite.page_index import PageIndex
+from dedup_filter.store.sqlite.page_index import PageIndex, head
 from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.text.page_url import Place
 
@@ -52,6 +51,8 @@ class SqlitePages:
         self._index = PageIndex.opened(store, config.max_distance, by_host=self._by_host)
         self.gone = store.gone
         """Pages whose records were deleted; the owner reads and clears this list."""
+        self.transaction, self.flush = store.transaction, store.flush
+        self.commit, self.release, self.fate = store.commit, store.release, store.fate
         self.capped = 0
         """Number of comparisons with more candidates than `MOST_COMPARED`."""
         while due := self._beyond_bounds(now()):
@@ -79,7 +80,7 @@ class SqlitePages:
         """
         self._index.follow(self.store)
         host = self.store.host(place.host) if self._by_host else 0
-        look_ups = _LookUps(self.store, self._index, host)
+        look_ups = LookUps(self.store, self._index, host)
         verdict, capped = judge(place, page, look_ups, self._config, self.store.crawl.__eq__)
         self.capped += capped
         return verdict.named(self.store.url)
@@ -93,26 +94,14 @@ class SqlitePages:
         host = self.store.known_host(asked.host) if self._by_host else 0
         if host is None:
             return []
-        look_ups = _LookUps(self.store, self._index, host)
+        look_ups = LookUps(self.store, self._index, host)
         pages = pages_like(asked, look_ups, by_phrases=self._config.looks_for_phrases)
         records = map(self.store.record, pages)
         return [each for each in records if not self._by_host or each.host == asked.host]
 
-    def fate(self, number: int) -> Fate:
-        """Return the fate of a recorded page."""
-        return self.store.fate(number)
-
     def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
         """Return the sketches of pages by their numbers; pages that are gone are left out."""
-        found = {}
-        for page in pages:
-            with suppress(KeyError):
-                found[page] = self.store.stored([page])[0].sketch
-        return found
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Carry out all changes of the block, or none."""
-        return self.store.transaction()
+        return {each.page: each.sketch for each in self.store.stored(pages)}
 
     def record(
         self,
@@ -147,18 +136,6 @@ class SqlitePages:
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
         """Replace the profile of a page, within `transaction`."""
         self.store.replace(number, measures_of(page), text)
-
-    def commit(self, number: int) -> None:
-        """Commit a pending page; do nothing for any other."""
-        self.store.commit(number)
-
-    def release(self, number: int) -> None:
-        """Forget a pending page and its duplicates; do nothing for any other."""
-        self.store.release(number)
-
-    def flush(self) -> None:
-        """Make everything committed so far outlive this process."""
-        self.store.flush()
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were."""
@@ -208,21 +185,24 @@ class SqlitePages:
         return due
 
 
-class _LookUps:
-    """The look-ups of one page, restricted by the number of its host (0: any host)."""
+class LookUps:
+    """The look-ups of a page on a host, given by its number; 0 if pages of all hosts are compared.
+
+    With `scope` "host" they may by chance return a page of another host.
+    """
 
     def __init__(self, store: PageStore, index: PageIndex, host: int) -> None:
-        self.stored = store.stored
-        self._store, self._index, self._host = store, index, host
+        self.stored, self.sharing = store.stored, index.phrases.sharing
+        self._store, self._index, self._mask = store, index, index.mask(host)
 
     def equal(self, digest: bytes) -> list[int]:
-        return self._index.of_digest(digest, self._host)
+        """Return the pages with the same first 64 bits of digest, the earliest first."""
+        return self._index.digests.rows_of(head(digest) ^ self._mask)
 
     def near(self, fingerprint: int, most: int | None = None) -> list[Match]:
-        return self._index.near(fingerprint, self._host, most)
+        """Return the pages within k bits, or the `most` nearest."""
+        return self._index.fingerprints.within(fingerprint ^ self._mask, most=most)
 
     def at_url(self, key: int) -> list[int]:
+        """Return the latest kept pages at a URL."""
         return self._store.kept_at(key, MOST_AT_URL)
-
-    def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
-        return self._index.sharing(texts)

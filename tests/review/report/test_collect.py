@@ -7,19 +7,19 @@ from report_index import made_index
 
 from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.review.report.collect import collect
-from dedup_filter.upkeep.directory import RecordedDirectory
+from dedup_filter.store.sqlite.snapshot import Snapshot
 
 collect_module = sys.modules[collect.__module__]
 
 
 @pytest.fixture(scope="module")
 def records(index):
-    with RecordedDirectory.open_to_read(index) as snapshot:
+    with Snapshot.open_to_read(index) as snapshot:
         return list(snapshot.records())
 
 
 def gather(index, most=1_000):
-    with RecordedDirectory.open_to_read(index) as snapshot:
+    with Snapshot.open_to_read(index) as snapshot:
         return collect(snapshot, snapshot.records(), FilterConfig(), most)
 
 

@@ -15,7 +15,7 @@ from report_index import ADVERT, HOSTILE, made_index, made_report
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.model import Rule
 from dedup_filter.review.report import Amounts, write_report
-from dedup_filter.upkeep.directory import RecordedDirectory
+from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.urls.mining import Page, mine
 from dedup_filter.urls.rules_file import write_rules
 
@@ -34,7 +34,7 @@ def page(opened, report):
 
 @pytest.fixture(scope="module")
 def records(index):
-    with RecordedDirectory.open_to_read(index) as snapshot:
+    with Snapshot.open_to_read(index) as snapshot:
         return {record.page: record for record in snapshot.records()}
 
 

@@ -16,7 +16,7 @@ from dedup_filter.review.report.close_calls import CloseCall, CloseCalls
 from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.pack_texts import LEFT_OUT, advertisements, pack_texts
 from dedup_filter.store.records import PageRecord
-from dedup_filter.upkeep.directory import RecordedDirectory
+from dedup_filter.store.sqlite.snapshot import Snapshot
 
 MODULE = sys.modules[pack_texts.__module__]
 SCRIPTS = st.sampled_from(
@@ -48,7 +48,7 @@ def unpacked(bundle):
 
 @pytest.mark.parametrize("most", [10_000, 20, 1, 0])
 def test_each_pair_finds_its_texts_in_its_bundle(index, most):
-    with RecordedDirectory.open_to_read(index) as snapshot:
+    with Snapshot.open_to_read(index) as snapshot:
         found = collect(snapshot, snapshot.records(), FilterConfig(), 1_000)
         *pairs, last = found.pairs
         found.pairs[:] = pairs
@@ -72,7 +72,7 @@ def test_each_pair_finds_its_texts_in_its_bundle(index, most):
 
 def test_a_long_text_is_cut_and_many_are_left_out(index, monkeypatch):
     monkeypatch.setattr(MODULE, "_MOST_CHARACTERS", 100)
-    with RecordedDirectory.open_to_read(index) as snapshot:
+    with Snapshot.open_to_read(index) as snapshot:
         found = collect(snapshot, snapshot.records(), FilterConfig(), 1_000)
         texts = pack_texts(snapshot, found, CloseCalls(), 1)
         ((text, _, length), *_) = unpacked(texts.bundles[0]).values()

@@ -14,7 +14,7 @@ from report_index import made_report
 from dedup_filter.errors import ConfigError
 from dedup_filter.review.report import require_free
 from dedup_filter.review.report.render import BEGINNING, json_in_script
-from dedup_filter.upkeep.directory import RecordedDirectory
+from dedup_filter.store.sqlite.snapshot import Snapshot
 
 REPORT = BEGINNING.encode() + b"..."
 
@@ -50,7 +50,7 @@ def test_the_file_asks_for_no_other(html):
 def test_columns_say_what_the_records_say(html, index):
     data = data_of(html)
     pages, pairs = data["pages"], data["pairs"]
-    with RecordedDirectory.open_to_read(index) as snapshot:
+    with Snapshot.open_to_read(index) as snapshot:
         records = {record.page: record for record in snapshot.records()}
         identity = snapshot.noted("identity")
     assert data["identity"] == identity

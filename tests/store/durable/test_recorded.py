@@ -60,11 +60,11 @@ def test_entries_are_those_of_the_records(recorded):
 
 def test_pages_are_found_at_their_urls(recorded):
     [first, *_] = records = list(recorded.records())
-    assert recorded.at_url(f"{SITE}/0?b=2&a=1#top") == [first.page]
+    assert recorded.at_url(f"{SITE}/0?b=2&a=1#top", is_kept=True) == [first.page]
     for url in (f"{SITE}/gone", f"{SITE}/pending", f"{SITE}/copy"):
-        assert list(recorded.at_url(url)) == []
+        assert list(recorded.at_url(url, is_kept=True)) == []
     (dropped,) = [record for record in records if not record.is_kept]
-    assert list(recorded.dropped_at_url(f"{SITE}/copy")) == [dropped.page]
+    assert list(recorded.at_url(f"{SITE}/copy", is_kept=False)) == [dropped.page]
     assert list(recorded.repeats()) == [(dropped.page, dropped.original, 0)]
     assert recorded.url_of_original(dropped) == f"{SITE}/1?a=1&b=2"
     assert recorded.url_of_original(first) is None

@@ -105,7 +105,7 @@ class DirectoryMachine(RuleBasedStateMachine):
     def start(self, at_once):
         self.folder = Path(tempfile.mkdtemp())
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("dedup_filter.store.sqlite.page_index._AT_ONCE", at_once)
+        self.patch.setattr("dedup_filter.store.sqlite.page_reader._ENTRIES_AT_ONCE", at_once)
         self.patch.setattr("dedup_filter.judging.profile", said_profile)
         self.oracle = Oracle()
         self.crawls = {}

@@ -8,7 +8,8 @@ from patience import PROCESSES
 from store_pages import folder_store, page
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.store.sqlite.page_reader import FORMAT, PageReader, Snapshot
+from dedup_filter.store.sqlite.page_reader import FORMAT, PageReader
+from dedup_filter.store.sqlite.snapshot import Snapshot
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from store_pages import HOST, folder_store, near, page
 
 from dedup_filter.frames.host_frames import ChangedHost
 from dedup_filter.store.sqlite.frame_store import FrameStore, ProvisionalForm, all_frames
-from dedup_filter.store.sqlite.page_reader import Snapshot
+from dedup_filter.store.sqlite.snapshot import Snapshot
 
 
 def fill(store):
