@@ -213,7 +213,6 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None
         shingles=page.shingles,
         shingles_without_stopword=page.shingles_without_stopword,
         fingerprint=page.fingerprint,
-        frame_share=page.frame_share,
         words=max((text.word_count for text in page.texts), default=page.word_count),
         selected=page.selected,
     )
