@@ -139,9 +139,9 @@ class Refusal(NamedTuple):
     """Number of words that may be missing."""
     text: str
     """The first missing block; for "headline" the page's own headline."""
-    page: int
+    page: int = 0
     """The number of the other page."""
-    distance: int
+    distance: int = 0
     """Differing bits of the two fingerprints."""
     url: str | None = None
     """URL of the other page."""

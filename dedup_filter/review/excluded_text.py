@@ -73,7 +73,7 @@ def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
     else:
         by_selectors = _by_selectors(explained, page, tree)
         found = account(tree)
-    times = explained.context.times_shown().tolist()
+    times = explained.context.times
     of_blocks = dict(_of_blocks(page, contents, times, found))
     for block in contents.known_by:
         of_blocks.pop(block.position, None)
