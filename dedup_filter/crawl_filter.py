@@ -116,7 +116,7 @@ class CrawlFilter(NearDuplicateFilter):
         Their frames are learnt again from later pages. For an index in a directory the number is 0:
         frames are on disk.
         """
-        return self._framed.forgotten
+        return self._judge.forgotten
 
     def _store_on_disk(self) -> PageStore:
         self._require_open()

@@ -30,12 +30,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from dedup_filter.comparison.near_pages import Asked
+from dedup_filter.comparison.near_pages import Query
 from dedup_filter.config import FilterConfig, FilterOptions
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.hamming.pairs import fingerprint_of
-from dedup_filter.judging import FramedPages
+from dedup_filter.judging import PageJudge
 from dedup_filter.model import NearPage, Unjudged, Verdict
 from dedup_filter.store.location import MEMORY, folder_of, open_index
 from dedup_filter.text.page_fields import PageText
@@ -99,7 +99,7 @@ class NearDuplicateFilter:
         self.config = config or FilterConfig()
         self._kept = open_index(location, self.config, crawl)
         self._pool = Pool.of(self.config)
-        self._framed = FramedPages(self.config, self._kept, with_text=with_text)
+        self._judge = PageJudge(self.config, self._kept, with_text=with_text)
         self._is_closed = False
 
     @classmethod
@@ -211,7 +211,7 @@ class NearDuplicateFilter:
         place, content = self._profilable(url, PageText(**page))
         if isinstance(content, Unjudged):
             return Verdict("unjudged", reason=content.reason)
-        return self._framed.judge(place, content)
+        return self._judge.judge(place, content)
 
     def find(
         self, url: str = "", *, fingerprint: int | None = None, **page: "Unpack[PageArguments]"
@@ -240,12 +240,12 @@ class NearDuplicateFilter:
             place, content = self._profilable(url, PageText(**page))
             if isinstance(content, Unjudged):
                 return []
-            query = Asked.of(place.host, self._framed.profile(place, content))
+            query = Query.of(place.host, self._judge.profile(place, content))
         elif page:
             raise TypeError("give a fingerprint or a page, not both")
         else:
             self._check_url(url)
-            query = Asked(Place.of(url).host, (fingerprint_of(fingerprint),))
+            query = Query(Place.of(url).host, (fingerprint_of(fingerprint),))
         return query.found(self._kept.find(query), self.config.max_distance)
 
     def _submit(
@@ -294,7 +294,7 @@ class NearDuplicateFilter:
         After a StoreError the page is still pending.
         """
         if (page := self._page(verdict)) is not None:
-            self._framed.commit(page)
+            self._judge.commit(page)
 
     def release(self, verdict: Verdict) -> None:
         """Forget the page of a verdict; do nothing if it is not pending.
@@ -302,7 +302,7 @@ class NearDuplicateFilter:
         Pages that were judged to repeat it are forgotten, too. A later copy of it is new.
         """
         if (page := self._page(verdict)) is not None:
-            self._framed.release(page)
+            self._judge.release(page)
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL in any spelling; return their number.
@@ -310,7 +310,7 @@ class NearDuplicateFilter:
         Cost: passes over all pages, 0.1 s for a million.
         """
         self._check_url(url)
-        return self._framed.forget(url)
+        return self._judge.forget(url)
 
     def flush(self) -> None:
         """Write everything committed so far, so that it outlives this process."""
@@ -336,7 +336,7 @@ class NearDuplicateFilter:
             content = content.read(self.config)
         if isinstance(content, Unjudged):
             return Verdict("unjudged", reason=content.reason)
-        return self._framed.claim(page.place, content, is_pending=is_pending)
+        return self._judge.claim(page.place, content, is_pending=is_pending)
 
     def _submitted(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Future[PlacedPage]]:
         """Submit pages; an error of `pages` becomes the error of a last page."""
@@ -383,12 +383,12 @@ class NearDuplicateFilter:
 
         For an index in a directory, memory of SQLite and of the system's file cache is not counted.
         """
-        return self._kept.nbytes + self._framed.nbytes
+        return self._kept.nbytes + self._judge.nbytes
 
     def check(self) -> None:
         """Raise AssertionError if index, store and frames are damaged, or do not agree."""
         self._kept.check()
-        self._framed.check()
+        self._judge.check()
 
     def close(self) -> None:
         """Write everything and take no more pages; do nothing if closed already.

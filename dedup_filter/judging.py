@@ -100,7 +100,7 @@ class _Change(NamedTuple):
     """Numbers of pages that no longer wait, because too many pages wait."""
 
 
-class FramedPages:
+class PageJudge:
     """Judges pages of hosts whose frames it counts."""
 
     def __init__(self, config: FilterConfig, kept: KeptPages, *, with_text: bool = False) -> None:

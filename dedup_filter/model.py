@@ -139,9 +139,9 @@ class Refusal(NamedTuple):
     """Number of words that may be missing."""
     text: str
     """The first missing block; for "headline" the page's own headline."""
-    page: int
+    page: int = 0
     """The number of the other page."""
-    distance: int
+    distance: int = 0
     """Differing bits of the two fingerprints."""
     url: str | None = None
     """URL of the other page."""
@@ -197,9 +197,6 @@ class Verdict:
     refused: Refusal | None = None
     """For a new page, why the nearest of its `candidates` is not its original; None: no candidate.
     """
-    frame_share: float = 0.0
-    """Share of the words in the span of the main content that belong to the host's frame, 0 to 1;
-    they do not count."""
     words: int = 0
     """Words of its main content, without blocks that two earlier pages of the host had."""
     canonical: str | None = None

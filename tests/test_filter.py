@@ -139,18 +139,18 @@ def test_other_arguments_that_cannot_be_meant(pages):
     assert pages.fate(2**70) == pages.fate(-1) == "gone"
 
 
-def test_the_frame_that_a_page_consists_of_is_told_with_the_verdict(pages, article):
+def test_the_frame_that_a_page_consists_of_does_not_count_as_its_words(pages, article):
     """The same long terms on each page; from the third on they are known as frame."""
     terms = "".join(f"<p>{article(seed, words=90)}</p>" for seed in range(9))
-    shares = []
+    counts = []
     for number in range(5):
         html = (
             f"<html><body><h1>No. {number}</h1><p>{article(100 + number)}</p>{terms}</body></html>"
         )
         verdict = pages.see(f"https://example.com/{number}", html=html)
         assert verdict.outcome == "new"
-        shares.append(round(verdict.frame_share, 1))
-    assert shares == [0, 0, *[round(9 * 90 / (9 * 90 + 152), 1)] * 3]
+        counts.append(verdict.words)
+    assert counts == [9 * 90 + 155] * 2 + [155] * 3
 
 
 def test_ten_megabytes_of_one_word_are_too_large_and_two_are_judged(pages):

@@ -2,7 +2,7 @@
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway
-from dedup_filter.judging import FramedPages
+from dedup_filter.judging import PageJudge
 from dedup_filter.store.redis.frame_exchange import MOST_UPDATES, FrameExchange
 
 
@@ -37,5 +37,5 @@ def exchanging(lists):
     """Open a filter in memory that exchanges frames by some lists."""
     pages = NearDuplicateFilter.open()
     pages._kept.exchange = FrameExchange(lists)
-    pages._framed = FramedPages(pages.config, pages._kept)
+    pages._judge = PageJudge(pages.config, pages._kept)
     return pages

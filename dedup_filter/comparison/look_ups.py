@@ -33,7 +33,7 @@ from dedup_filter.comparison.candidates import (
     found_by_texts,
     relation,
 )
-from dedup_filter.comparison.near_pages import Asked
+from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.rule import Examined, examined
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equal
@@ -194,13 +194,13 @@ class _Judging(NamedTuple):
         ]
 
 
-def pages_like(asked: Asked, look_ups: LookUps, *, by_phrases: bool) -> list[int]:
+def pages_like(query: Query, look_ups: LookUps, *, by_phrases: bool) -> list[int]:
     """Return the numbers of all pages that may be like a page, ascending; see `near_pages`."""
-    numbers = {match.row for each in asked.fingerprints for match in look_ups.near(each)}
-    if asked.digest is not None:
-        numbers.update(look_ups.equal(asked.digest))
+    numbers = {match.row for each in query.fingerprints for match in look_ups.near(each)}
+    if query.digest is not None:
+        numbers.update(look_ups.equal(query.digest))
     if by_phrases:
-        numbers.update(look_ups.sharing(asked.keys))
+        numbers.update(look_ups.sharing(query.keys))
     return sorted(numbers)
 
 
@@ -213,7 +213,6 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None
         shingles=page.shingles,
         shingles_without_stopword=page.shingles_without_stopword,
         fingerprint=page.fingerprint,
-        frame_share=page.frame_share,
         words=max((text.word_count for text in page.texts), default=page.word_count),
         selected=page.selected,
     )

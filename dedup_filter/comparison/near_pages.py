@@ -38,7 +38,7 @@ class Recorded(Stored, Protocol):
         """Whether the page is not committed."""
 
 
-class Asked(NamedTuple):
+class Query(NamedTuple):
     """The keys by which pages are looked up."""
 
     host: str
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
     """None: only the record of the page is known."""
 
     @classmethod
-    def of(cls, host: str, page: PageProfile) -> "Asked":
+    def of(cls, host: str, page: PageProfile) -> "Query":
         """Make the query for a page that was profiled."""
         texts = page.texts
         prints = tuple(text.fingerprint for text in texts)
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
         return [] if self.page is None else [text.keys for text in self.page.texts]
 
     @classmethod
-    def of_record(cls, record: Recorded) -> "Asked":
+    def of_record(cls, record: Recorded) -> "Query":
         """Make the query for a recorded page: its sketch stands for its shingles."""
         known = () if record.fingerprint is None else (record.fingerprint,)
         return cls(record.host, known, (record.sketch,), record.digest)

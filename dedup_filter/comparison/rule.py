@@ -59,28 +59,6 @@ from dedup_filter.thresholds import (
 )
 
 
-class Missing(NamedTuple):
-    """A candidate lacks more text of a page than is allowed."""
-
-    rule: Rule
-    words: float
-    allowed: float
-    text: str = ""
-    """The first block that is missing."""
-    lines: tuple[MissingLine, ...] = ()
-    """All missing lines, if the rule "lines" refuses the candidate."""
-
-    @classmethod
-    def beyond(
-        cls, rule: Rule, words: float, allowed: float, blocks: Sequence[CountedPassage]
-    ) -> "Missing | None":
-        """Return the missing words of some blocks if they are more than allowed; else None."""
-        if words <= allowed + 1e-9:
-            return None
-        text = next((each.passage.text for each in blocks if each.missing), "")
-        return cls(rule, words, allowed, text)
-
-
 class Examined(NamedTuple):
     """A candidate, the share of the page's phrases in it, and the reason why it is refused."""
 
@@ -108,17 +86,15 @@ def examined(
         hashes = page.texts[candidate.text].hashes
         there, sampled, size = (int(each[0]) for each in contained(hashes, [candidate.sketch]))
         share = there / max(sampled, 1) if len(hashes) else 1.0
-        missing = None
+        refusal = None
         if least is not None:
             is_part = there < HALF * (sampled + size - there)
             allowed = _Allowed(1 - least, max_missing)
             blocks = page.passages.counted_in(candidate.sketch)
             kept = [each for each in blocks if each.passage.text not in without]
-            missing = _missing(page, candidate, kept, share, allowed, is_part=is_part)
-        refusal = None
-        if missing is not None:
-            of_other = candidate.page, candidate.distance
-            refusal = Refusal(*missing[:4], *of_other, lines=missing.lines)
+            refusal = _refusal(page, candidate, kept, share, allowed, is_part=is_part)
+        if refusal is not None:
+            refusal = refusal._replace(page=candidate.page, distance=candidate.distance)
         found.append(Examined(candidate, share, refusal))
     return sorted(found, key=lambda each: (each.candidate.distance, -each.share))
 
@@ -132,7 +108,7 @@ class _Allowed(NamedTuple):
     """Words of lines and links, on one host."""
 
 
-def _missing(
+def _refusal(
     page: PageProfile,
     candidate: Candidate,
     blocks: list[CountedPassage],
@@ -140,28 +116,28 @@ def _missing(
     allowed: _Allowed,
     *,
     is_part: bool,
-) -> Missing | None:
+) -> Refusal | None:
     """Return the text of some blocks that a candidate lacks if it is more than allowed.
 
     `there`: share of the page's phrases in the candidate. `is_part`: the candidate is larger.
     """
     headline, around, share = page.headline, page.around, allowed.share
     if not are_headed_alike(page, candidate):
-        return Missing("headline", 0, 0, headline.h1 or headline.title)
+        return Refusal("headline", 0, 0, headline.h1 or headline.title)
     if around.is_view:
         blocks = _without_edges(blocks)
     # The headline is compared by itself; in the original other text may follow it.
     blocks = [each for each in blocks if not headline.is_made_of(each.passage.text)]
     on_site = candidate.is_same_host or (candidate.has_same_menus and not around.is_frame_known)
-    missing = _missing_on_site(page, candidate, blocks, allowed) if on_site else None
-    if missing or (on_site and not around.is_plain):
-        return missing
+    refusal = _refusal_on_site(page, candidate, blocks, allowed) if on_site else None
+    if refusal or (on_site and not around.is_plain):
+        return refusal
     of_part = HALF * share if is_part or on_site else share
     if around.is_plain:
         # Nothing stands between the lines of a plain text: phrases across line ends count.
         words = _words(blocks)
         most = max(of_part * words, allowed.words if on_site else 0)
-        return Missing.beyond("words", (1 - there) * words, most, blocks)
+        return _beyond("words", (1 - there) * words, most, blocks)
     main = [each for each in blocks if each.passage.in_main]
     new = [each for each in main if not each.passage.times]
     held = [each for each in blocks if page.texts[candidate.text].holds(each.passage)]
@@ -170,9 +146,9 @@ def _missing(
     return _over(new, of_part) or _over(held, of_part) or (_over(main, share) if is_more else None)
 
 
-def _missing_on_site(
+def _refusal_on_site(
     page: PageProfile, candidate: Candidate, blocks: Sequence[CountedPassage], allowed: _Allowed
-) -> Missing | None:
+) -> Refusal | None:
     """Return the text that a candidate lacks: one of the same host, or of one with its menus."""
     is_same, is_known = candidate.is_same_host, page.around.is_frame_known
     # While the frame is not known, any block that other pages have shown may be frame.
@@ -182,7 +158,7 @@ def _missing_on_site(
     of_waiting = page.waiting_words, WAITING_DIGEST, own
     for hidden, part, shown in (page.unread_words, UNREAD_DIGEST, main), of_waiting:
         if hidden > _words(shown) and page.digest[part] != candidate.digest[part]:
-            return Missing("hidden", hidden, _words(shown))
+            return Refusal("hidden", hidden, _words(shown), "")
     blocks = [
         each
         for each in blocks
@@ -195,19 +171,19 @@ def _missing_on_site(
     are_few = _words(new) < ARTICLE_WORDS
     lost = {each: words for each in told if (words := _lost_words(each, are_few=are_few))}
     if paragraph := next((each for each in lost if each.words >= PARAGRAPH_WORDS), None):
-        return Missing("paragraph", paragraph.words, 0, paragraph.passage.text)
+        return Refusal("paragraph", paragraph.words, 0, paragraph.passage.text)
     article = [each for each in blocks if each in own and each.passage.kind != "link"]
     share, words = allowed.share, sum(lost.values())
     of_long = share * max(sum(e.words - e.missing for e in article) - LONG_WORDS, 0)
-    if missing := Missing.beyond("lines", words, max(of_long, allowed.words), list(lost)):
-        return missing._replace(lines=tuple(MissingLine(each.passage.text) for each in lost))
+    if refusal := _beyond("lines", words, max(of_long, allowed.words), list(lost)):
+        return refusal._replace(lines=tuple(MissingLine(each.passage.text) for each in lost))
     if lost and words <= allowed.words:
         blocks, new = ([each for each in some if each not in lost] for some in (blocks, new))
     held = page.texts[candidate.text].holds
     said = [each for each in blocks if held(each.passage) or not each.passage.times]
     if is_same:
         return _over(said, HALF * share)
-    return Missing.beyond("words", _missing_of(new), share * _words(said), new)
+    return _beyond("words", _missing_of(new), share * _words(said), new)
 
 
 def _without_beside(
@@ -251,9 +227,19 @@ def _words(blocks: Iterable[CountedPassage]) -> int:
     return sum(each.words for each in blocks)
 
 
-def _over(blocks: Sequence[CountedPassage], share: float) -> Missing | None:
+def _beyond(
+    rule: Rule, words: float, allowed: float, blocks: Sequence[CountedPassage]
+) -> Refusal | None:
+    """Return the missing words of some blocks if they are more than allowed."""
+    if words <= allowed + 1e-9:
+        return None
+    text = next((each.passage.text for each in blocks if each.missing), "")
+    return Refusal(rule, words, allowed, text)
+
+
+def _over(blocks: Sequence[CountedPassage], share: float) -> Refusal | None:
     """Return the missing words of some blocks if they are more than a share of all their words."""
-    return Missing.beyond("words", _missing_of(blocks), share * _words(blocks), blocks)
+    return _beyond("words", _missing_of(blocks), share * _words(blocks), blocks)
 
 
 def _missing_of(blocks: Sequence[CountedPassage]) -> float:

@@ -33,7 +33,6 @@ import xxhash
 from dedup_filter.config import FilterConfig, FilterOptions
 from dedup_filter.features.analysis import Analysis, Words, analyse
 from dedup_filter.features.recipes import RECIPES, Features, part_features
-from dedup_filter.features.tokens import as_read
 from dedup_filter.fingerprints.sketch import (
     distinct_hashes,
     found_in,
@@ -188,8 +187,6 @@ class PageProfile:
     """How many of `shingles` have too few function words around them to belong to a sentence."""
     new_share: float
     """Words of the text `new`, divided by the words of `main`."""
-    frame_share: float = 0.0
-    """Share of the words of the span that are frame of the host, 0 to 1."""
     canonical: tuple[str, ...] = ()
     """URLs that the page names as canonical; may be relative."""
     selected: tuple[str, ...] = ()
@@ -352,7 +349,6 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     document, passages, words, headline, around = texts
     analysis, new, main, span, found_by = analysed = analysed_texts(texts, config)
     title, known_by = normalize(document.title), analysed.known_by
-    in_frame = np.array([each.in_span and each.times >= FRAME_TIMES for each in passages], np.bool_)
     all_text = document.whole_text or document.text
     is_unread = 0 < document.unread_words > count_words(all_text)
     hashes = {text: distinct_hashes(text.hashes) for text in dict.fromkeys((new, main, span))}
@@ -393,7 +389,6 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         shingles=len(known_by.hashes),
         shingles_without_stopword=int(np.count_nonzero(~known_by.is_sentence)),
         new_share=new.words.count / max(main.words.count, 1),
-        frame_share=as_read(words.worths[in_frame]) / max(span.words.count, 1),
         canonical=document.canonical,
         selected=document.selected,
         text=document.text,

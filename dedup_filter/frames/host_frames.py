@@ -166,10 +166,6 @@ class HostContext:
         """How often each block was shown, at most `FRAME_TIMES`; whether the frame is known."""
         return bytes([min(times, FRAME_TIMES) for times in self.times]), self.host.is_frame_known
 
-    def times_shown(self) -> npt.NDArray[np.intp]:
-        """Return `times` as an array, (blocks,)."""
-        return np.array(self.times, np.intp)
-
     @cached_property
     def times(self) -> list[int]:
         """How many other pages have shown each of its blocks."""

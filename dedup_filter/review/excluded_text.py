@@ -89,7 +89,7 @@ def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
         choice = Choice(parts, split_blocks(parts.visible).blocks)
         found += _in_no_block(tree, choice, parts.data)
         blocks, heads = _with_heads(choice.marked)
-    reasons = _Reasons(page, contents, explained.context.times_shown().tolist(), heads)
+    reasons = _Reasons(page, contents, explained.context.times, heads)
     known, span = (
         {block.position for block in text} for text in (contents.known_by, contents.span)
     )

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dedup_filter.comparison.near_pages import Asked
+from dedup_filter.comparison.near_pages import Query
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.fingerprints.profile import PageProfile
@@ -178,17 +178,17 @@ class RecordedPages:
         """
         if _FINGERPRINT.fullmatch(name) and not Path(name).exists():
             value = int(name, 16)
-            return Answer(name, value, self._found(Asked("", (value,)), max_distance))
+            return Answer(name, value, self._found(Query("", (value,)), max_distance))
         named = self.named(name, url)
         page, record = named.explained, named.record
         if page is not None:
-            asked = Asked.of(named.host, page.profile)
+            query = Query.of(named.host, page.profile)
         elif record is not None:
-            asked = Asked.of_record(record)
+            query = Query.of_record(record)
         else:
             return Answer(name, None, [], named.reason)
         itself = record or named.measures
-        near = self._found(asked, max_distance)
+        near = self._found(query, max_distance)
         if record is not None:
             near = [each for each in near if each.page != record.page]
         return Answer(name, itself and itself.fingerprint, near, named.reason)
@@ -223,7 +223,7 @@ class RecordedPages:
         if self._recorded is not None:
             scheme_of(self.config).require(self._recorded.scheme, str(self._index))
 
-    def _found(self, query: Asked, max_distance: int) -> list[NearPage]:
+    def _found(self, query: Query, max_distance: int) -> list[NearPage]:
         entries = self.recorded.entries
         is_like = np.zeros(len(entries.pages), np.bool_)
         for each in query.fingerprints:

@@ -31,7 +31,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.fingerprints.sketch import KEY
-from dedup_filter.judging import FramedPages
+from dedup_filter.judging import PageJudge
 from dedup_filter.model import Unjudged, Verdict
 from dedup_filter.spark.data_frames import Row
 from dedup_filter.store.location import MEMORY, open_index
@@ -161,7 +161,7 @@ class _ProfiledIndex:
 def _judged_host(
     pages: Iterable[Row], index: _ProfiledIndex, config: FilterConfig
 ) -> Iterator[Row]:
-    framed = FramedPages(config, cast("KeptPages", index))
+    judge = PageJudge(config, cast("KeptPages", index))
     numbers: dict[int, int] = {}  # number in the index -> number in the order
     held: dict[int, tuple[Row, Place, Verdict, Menus]] = {}
     host_menus: Menus = frozenset()
@@ -179,7 +179,7 @@ def _judged_host(
             page = _unpacked(given, config)
             menus = frozenset(page.shown.menus if config.learn_frames else ())
             host_menus = host_menus or menus
-            verdict = framed.claim(place, page, is_pending=False)
+            verdict = judge.claim(place, page, is_pending=False)
         row = given | {name: getattr(verdict, name) for name in _OF_VERDICT}
         row["original"] = numbers.get(verdict.original_page or 0)
         if verdict.page is None or verdict.page not in index.profiles:

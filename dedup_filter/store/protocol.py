@@ -31,7 +31,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.comparison.near_pages import Asked
+from dedup_filter.comparison.near_pages import Query
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
@@ -83,7 +83,7 @@ class KeptPages(Protocol):
     def compare(self, place: Place, page: PageProfile) -> Verdict:
         """Judge a page by kept and pending pages; record nothing."""
 
-    def find(self, asked: Asked) -> Sequence[PageRecord]:
+    def find(self, query: Query) -> Sequence[PageRecord]:
         """Return the records of pages within k bits, with a digest, or that share keys."""
 
     def fate(self, number: int) -> Fate:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from measured_pages import aside, frame, measured, new, shown_once, words
+from measured_pages import frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import hash_words
@@ -259,21 +259,6 @@ def test_sentences_are_counted_by_the_text_that_the_page_is_known_by():
     assert page.shingles == len(prose.split()) - 2
     assert page.shingles_without_stopword == 0
     assert measured(new(words("f", 50))).shingles_without_stopword == 48
-
-
-@pytest.mark.parametrize(
-    ("passages", "share"),
-    [
-        ([NEW, ONCE, FRAME], 20 / 100),
-        ([NEW, ONCE, aside(words("x", 100))], 0),
-        ([FRAME], 1),
-        # Frame outside of the span is none of it.
-        ([NEW, FRAME._replace(in_span=False)], 0),
-        ([new("")], 0),
-    ],
-)
-def test_the_share_of_the_span_that_is_frame(passages, share):
-    assert measured(*passages).frame_share == share
 
 
 PROSE = words("p", LINE_WORDS + 1)

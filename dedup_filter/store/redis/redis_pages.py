@@ -28,7 +28,7 @@ from time import time as now
 from typing import Any
 
 from dedup_filter.comparison.look_ups import Judged, judge, pages_like
-from dedup_filter.comparison.near_pages import Asked
+from dedup_filter.comparison.near_pages import Query
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
@@ -125,17 +125,17 @@ class RedisPages:
         self.capped += capped
         return verdict.named(lambda number: look_ups.read[number].url)
 
-    def find(self, asked: Asked) -> list[PageRecord]:
+    def find(self, query: Query) -> list[PageRecord]:
         """Return the records of pages within k bits, with a digest, or that share keys.
 
         Pending pages may be among them. Nothing is changed.
         """
         self._log.withdraw()
         self._log.sync()
-        look_ups = _LookUps(self._log, self._fitting, asked.host)
-        pages = pages_like(asked, look_ups, by_phrases=self._config.looks_for_phrases)
+        look_ups = _LookUps(self._log, self._fitting, query.host)
+        pages = pages_like(query, look_ups, by_phrases=self._config.looks_for_phrases)
         is_any = self._config.scope != "host"
-        return [each for each in self._fitting(pages) if is_any or each.host == asked.host]
+        return [each for each in self._fitting(pages) if is_any or each.host == query.host]
 
     def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
         """Return the sketches of pages by their numbers; pages that are gone are left out."""

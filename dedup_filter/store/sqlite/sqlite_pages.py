@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from time import time as now
 
 from dedup_filter.comparison.look_ups import judge, pages_like
-from dedup_filter.comparison.near_pages import Asked
+from dedup_filter.comparison.near_pages import Query
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Match, Verdict
@@ -85,19 +85,19 @@ class SqlitePages:
         self.capped += capped
         return verdict.named(self.store.url)
 
-    def find(self, asked: Asked) -> list[PageRecord]:
+    def find(self, query: Query) -> list[PageRecord]:
         """Return the records of pages within k bits, with a digest, or that share keys.
 
         Pending pages may be among them. Nothing is changed.
         """
         self._index.follow(self.store)
-        host = self.store.known_host(asked.host) if self._by_host else 0
+        host = self.store.known_host(query.host) if self._by_host else 0
         if host is None:
             return []
         look_ups = LookUps(self.store, self._index, host)
-        pages = pages_like(asked, look_ups, by_phrases=self._config.looks_for_phrases)
+        pages = pages_like(query, look_ups, by_phrases=self._config.looks_for_phrases)
         records = map(self.store.record, pages)
-        return [each for each in records if not self._by_host or each.host == asked.host]
+        return [each for each in records if not self._by_host or each.host == query.host]
 
     def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
         """Return the sketches of pages by their numbers; pages that are gone are left out."""

@@ -76,7 +76,7 @@ def test_the_frames_of_hosts_go_with_their_pages(directory, article, clock, boun
             pages.close()
             pages = directory.open(**bound)
     assert hosts_with_frames(pages) == {"c.example"}
-    assert not pages._framed._frames.of("a.example").pages
+    assert not pages._judge._frames.of("a.example").pages
     pages.check()
     pages.close()
 

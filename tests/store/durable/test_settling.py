@@ -206,7 +206,7 @@ class TestAFaultOfTheStore:
                 raise StoreError("the disk is full")
 
             with monkeypatch.context() as disk:
-                disk.setattr(pages._framed, "_count", fail)
+                disk.setattr(pages._judge, "_count", fail)
                 with pytest.raises(StoreError):
                     pages.see("http://a.example/1", html=page)
             claimed = pages.claim("http://a.example/2", text=article(2))

@@ -165,7 +165,7 @@ def test_a_page_that_is_seen_again_is_found_by_what_it_says_now(kept_place, page
 def test_a_page_that_gets_another_profile_is_found_by_that(pages, page, whole, part):
     pages.see(WHOLE, html=whole)
     content = Source(PageText(html=page(range(40, 48)))).read(pages.config)
-    profile = pages._framed.profile(Place.of("http://z.example/"), content)
+    profile = pages._judge.profile(Place.of("http://z.example/"), content)
     with pages._kept.transaction():
         pages._kept.replace(1, profile)
     assert not is_found(pages.see("http://b.example/1", html=part))

@@ -201,13 +201,13 @@ class TestFilters:
 
     def test_a_change_that_fails_counts_nowhere(self, crawlers, article, lists, monkeypatch):
         one, _ = crawlers
-        count = one._framed._count
+        count = one._judge._count
 
         def fail(*given):
             count(*given)
             raise StoreError("the disk is full")
 
-        monkeypatch.setattr(one._framed, "_count", fail)
+        monkeypatch.setattr(one._judge, "_count", fail)
         with pytest.raises(StoreError):
             one.see(f"http://{HOST}/1", html=framed(article(1)))
         assert lists == {}

@@ -57,11 +57,11 @@ def test_a_page_that_is_taken_back_does_not_take_another_with_it(redis_server, c
         one._kept._log.sync()
         raise StoreError("no more calls")
 
-    countable = one._framed._countable
-    one._framed._countable = lambda *args, **_: fail(args[-1].page)
+    countable = one._judge._countable
+    one._judge._countable = lambda *args, **_: fail(args[-1].page)
     with pytest.raises(StoreError):
         getattr(one, way)(FIRST.url, html=f"<p>{FIRST.text}</p>")
-    one._framed._countable = countable
+    one._judge._countable = countable
     assert see(one, SECOND_AGAIN).outcome == "near"
 
 

@@ -6,7 +6,7 @@ import xxhash
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import SchemeMismatch
 from dedup_filter.fingerprints.read_page import ReadPage
-from dedup_filter.judging import FramedPages
+from dedup_filter.judging import PageJudge
 from dedup_filter.store import records
 from dedup_filter.store.records import Scheme
 from dedup_filter.store.sqlite.page_store import PageStore
@@ -28,7 +28,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
     # the new values here. An index made before must not be compared with pages from now on.
     with PageStore.in_memory(Scheme.of()) as store:
         store.start_crawl(0)
-        pages = FramedPages(FilterConfig(), SqlitePages(FilterConfig(), store))
+        pages = PageJudge(FilterConfig(), SqlitePages(FilterConfig(), store))
         page = ReadPage.of(read_page(parse(PAGE)), FilterConfig())
         pages.claim(Place.of("https://www.example.com/"), page, is_pending=False)
         [record] = store.records()
