@@ -124,8 +124,8 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
 
     An export is restored with verdicts and times; the index must make fingerprints in the same
     way. Pages that are already in the index are skipped. A shared index numbers pages anew, and
-    keeps no dropped pages, texts or frames; no crawler may be running on it. Items of a feed can
-    be imported beside crawlers.
+    keeps no texts or frames; no crawler may be running on it. Items of a feed can be imported
+    beside crawlers.
 
     The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Each
     needs its page in the field html, else in text, and its URL in url, unless other fields are

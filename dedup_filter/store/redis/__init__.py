@@ -19,7 +19,7 @@ C. No page is a duplicate of a page that is gone. When the lease of a dead proce
 
 Two pages that are alike can both be kept if one is kept while the server is unreachable, or if a
 process commits one after its lease was over. Processes share the frame updates of the first
-pages of each host (`frame_exchange`). Records of dropped pages are not kept.
+pages of each host (`frame_exchange`).
 
 All calls raise StoreError when a server cannot be reached or refuses the call. Cost: one call for a
 new page and one for its commit, two on a cluster; two for a duplicate. Fingerprints are compared in
