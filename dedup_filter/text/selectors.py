@@ -19,7 +19,7 @@ from copy import deepcopy
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, cast
 
-from cssselect import HTMLTranslator, SelectorError
+from cssselect import HTMLTranslator, SelectorError, parse
 from cssselect.xpath import ExpressionError, XPathExpr
 from lxml import etree
 
@@ -115,7 +115,11 @@ def taken_out(root: etree._Element, selectors: Selectors) -> Iterator[tuple[str,
 
     The text outside the content comes last, without a selector.
     """
-    by = {element: text for text in selectors.ignore for element in _found(root, (text,))}
+    by = {}
+    for one in (each for text in selectors.ignore for each in parse(text)):
+        path = etree.XPath(_Translator().selector_to_xpath(one))
+        written = " ".join(one.canonical().split())  # versions of cssselect space it differently
+        by.update(dict.fromkeys(cast("list[etree._Element]", path(root)), written))
     outermost = _outermost(_found(root, selectors.ignore)) if by else []
     yield from [(by[element], _text(element)) for element in outermost]
     select(root, selectors._replace(content=()))
