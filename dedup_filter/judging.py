@@ -29,6 +29,7 @@ Cost: 0.1 ms for 1,000 blocks to load a host, and the same to write it.
 
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from time import time as now
 from typing import NamedTuple
 
@@ -56,7 +57,7 @@ from dedup_filter.model import Verdict
 from dedup_filter.store.protocol import KeptPages, Overtaken
 from dedup_filter.store.records import KEPT_AS_TEXT
 from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
-from dedup_filter.text.page_url import Place, canonical_of
+from dedup_filter.text.page_url import Place, canonical_of, url_key
 from dedup_filter.text.reading import Shown, clean_text
 from dedup_filter.thresholds import FRAME_TIMES
 
@@ -150,6 +151,9 @@ class PageJudge:
             found = self._compared(place, page, found_by, expected)
             if found.reason == "no_text" or found.outcome == "same_template":
                 return found
+            if was_counted := _is_at_its_url(place, found):
+                # Its own earlier visit has shown these blocks, not another page.
+                found_by = profile_of(page, replace(expected, own_count=1), self._config)
             kept = (found_by.text, _form_of(page)) if self._config.keep_text else (None, None)
             change = None
             try:
@@ -157,7 +161,10 @@ class PageJudge:
                     verdict = self._kept.record(
                         place, found_by, found, *kept, is_pending=is_pending
                     )
-                    countable = self._countable(counted, expected, page, found_by, verdict)
+                    was_shown = was_counted or found_by.was_shown
+                    countable = self._countable(
+                        counted, expected, page, verdict, was_shown=was_shown
+                    )
                     if countable is not None and not (is_pending and countable.number):
                         change = self._count(countable, counted)
             except Overtaken:
@@ -279,8 +286,9 @@ class PageJudge:
         counted: HostContext,
         expected: HostContext,
         page: ReadPage,
-        found_by: PageProfile,
         verdict: Verdict,
+        *,
+        was_shown: bool,
     ) -> _Countable | None:
         """Return how a recorded page is to be counted; None: the page is not counted."""
         original, number = verdict.original_page, verdict.page or 0
@@ -289,9 +297,9 @@ class PageJudge:
         if original is not None and self._kept.fate(original) != "kept":
             # The page may be judged again, and its own text must not be counted before.
             return None
-        # The text of a revisit was shown before, like a duplicate's. If the text were counted a
-        # second time, it would be taken for frame, and the page would never be found again.
-        is_kept = original is None and not found_by.was_shown
+        # A text that was shown before is not counted a second time: otherwise it would be taken for
+        # frame, and the page would never be found again.
+        is_kept = original is None and not was_shown
         waits = is_kept and counted.pages_of_template < FRAME_TIMES
         number = number if original is None else 0
         again = (page, expected.frame_times) if waits else (None, None)
@@ -433,6 +441,12 @@ def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> Pa
     """Profile a page in the context of its host and its sites."""
     texts = texts_of(page, context.times, context.headline, context.around)
     return profile(texts, config)
+
+
+def _is_at_its_url(place: Place, found: Verdict) -> bool:
+    """Return whether a page is a later version of a page at its URL, near or not near enough."""
+    nearest = found.refused.url if found.refused is not None else None
+    return found.outcome == "revisit" or (nearest is not None and url_key(nearest) == place.key)
 
 
 def _framed(place: Place, page: ReadPage) -> str:

@@ -1,9 +1,11 @@
 """The same pages again: within one crawl they repeat one another, in a later one they do not."""
 
 import random
+from collections import Counter
 from functools import partial
 
 import pytest
+from made_text import prose
 from site_pages import MENU, framed
 
 from dedup_filter import ConfigError
@@ -127,6 +129,31 @@ class TestPagesOfASite:
             for n, (url, html) in enumerate(first)
         ]
         assert outcomes(self.crawl(kept_place, *again)) == [outcome] * 5
+
+    def test_with_other_teasers_at_each_visit_stay_recorded_by_their_text(
+        self, kept_place, article
+    ):
+        """A visit is recorded by the text of the page, not by what is new since the last visit."""
+        chosen = random.Random(7)
+        urls = [f"http://a.example/{number}" for number in range(12)]
+        texts = [article(number, words=250) for number in range(12)]
+
+        def site():
+            for url, text in zip(urls, texts, strict=True):
+                teasers = [prose(chosen.randrange(100, 150), words=8) for _ in range(8)]
+                yield url, framed(text, "</p><p>".join(teasers))
+
+        assert outcomes(self.crawl(kept_place, *site())) == ["new"] * 12
+        were_new = Counter()
+        for _ in range(4):
+            again = outcomes(self.crawl(kept_place, *site()))
+            were_new.update(url for url, found in zip(urls, again, strict=True) if found == "new")
+            mirror = [(f"http://b.example/{n}", f"<p>{text}</p>") for n, text in enumerate(texts)]
+            with kept_place.open() as index:
+                found = [index.judge(url, html=html) for url, html in mirror]
+            assert [verdict.original for verdict in found] == urls
+        # A fourth of the text are teasers, so a version can be new; then it is recorded.
+        assert set(were_new.values()) <= {1}
 
     def test_that_are_mostly_links_are_visited_again(self, kept_place):
         def hub(section):
