@@ -135,7 +135,7 @@ def _write_page(name: str, page: dict[str, Any]) -> None:
         original = recorded["original"]
         entry("  recorded", recorded["outcome"] + (f" of {original}" if original else ""))
     if page["reason"] is not None:
-        entry("  unjudged", page["reason"])
+        entry("  reason", page["reason"])
     if page["digest"] is not None:
         entry("  text", f"{counted(page['words'], 'word')}, {page['language'] or 'unknown'}")
         entry("  headline", f"h1: {page['h1'] or 'none'}; title: {page['title'] or 'none'}")

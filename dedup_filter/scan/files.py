@@ -285,5 +285,10 @@ def _naming(name: str) -> Iterator[None]:
     except ImportError as error:
         raise DedupError(f"{name} needs a package that is not installed: {error}") from None
     except Exception as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        reason = getattr(first, "strerror", None) or str(first) or type(first).__name__
+        if isinstance(first, FileNotFoundError):  # its message is mostly the name alone
+            reason = "there is no such file"
         raise OSError(getattr(error, "errno", None) or EIO, reason, name) from error

@@ -276,7 +276,8 @@ def test_files_of_a_web_server_are_scanned_if_it_serves_parts(here):
         assert input_files([f"{url}/b.wacz"])[0] == f"zip://archive/0.warc::{url}/b.wacz"
         with open_input(f"zip://archive/b.warc.gz::{url}/b.wacz") as file:
             assert len([*read_warc(file, 10**6, len(MEMBERS[25]))]) == 14
-        assert "none.jsonl cannot be read" in refused("scan", f"{url}/none.jsonl", "-o", "v.jsonl")
+        refusal = refused("scan", f"{url}/none.jsonl", "-o", "v.jsonl")
+        assert "none.jsonl cannot be read: 404" in refusal
     with served(here, _Whole) as url:
         code, _, err = run("scan", f"{url}/a.jsonl", "-o", "v.jsonl")
     assert (code, len(err.splitlines())) == (1, 1)
