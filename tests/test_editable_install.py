@@ -81,7 +81,7 @@ def test_the_package_is_imported_from_the_folder_above_the_clone_too(project, py
     shown = "[d.__file__, *d.__path__, d.Addon.__module__]"
     code = f"import json, dedup_filter as d; print(json.dumps({shown}))"
     package = project / "dedup_filter" / "dedup_filter"
-    found = [str(package / "__init__.py"), str(package), "dedup_filter.scrapy_plugin.pipeline"]
+    found = [str(package / "__init__.py"), str(package), "dedup_filter.scrapy_plugin"]
     assert json.loads(python("-c", code, where=where)[0]) == found
 
 
