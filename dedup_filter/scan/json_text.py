@@ -54,7 +54,7 @@ Reading = Generator[Text, None, tuple[int, int]]
 
 
 def is_list(stream: Stream, fields: Collection[str]) -> bool:
-    """Return whether a stream is a list or an answer, not lines; `fields`: those of a page."""
+    """Return whether a stream is a list or an answer, not lines; a page has one of `fields`."""
     stream.seek(0)
     window = _Window(stream.read_some)
     window.sign()
