@@ -14,16 +14,9 @@ compares two lines at a time, so the time is linear.
 On 1,000 paragraphs in English and Chinese, wrapped at 60 to 100 columns, 94 % of the line ends are
 recognised; nearly all the others are at the end of a sentence. On 222 real front pages 6 % of the
 line ends by `br` are taken for wrapped, about half of them rightly.
-
-To compare two pages, lines lose text that changes by itself: an age ("3 hours ago") differs at each
-fetch. A time of day or a number may distinguish two concerts, two prices: so they are left out only
-with the option `ignore_numbers`. Sentences stay whole. The patterns cover the languages in which
-site software writes ages most often. In other languages lines are compared whole.
 """
 
-import re
 from collections.abc import Sequence
-from itertools import compress
 
 from dedup_filter.text.plain_text import columns
 
@@ -38,38 +31,6 @@ _NARROW, _WIDE = 45, 120
 words would not fit all: with 8 to 25 words a fourth of a manual at 60 columns falls apart."""
 _SENTENCE_ENDS = ".!?:;…。！？：；"
 _CLOSING = "\"'”’»)]）」』】"
-
-_AGES = {
-    " ago": r"(?:\d+|an?)(?: few)? ?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w"
-    r"|weeks?|mo|months?|y|yrs?|years?) ago",
-    "vor ": r"vor (?:\d+|ein(?:er|em)) (?:sek(?:unden?|\.)?|min(?:uten?|\.)?|std\.?|stunden?"
-    r"|tag(?:en)?|wochen?|monat(?:en)?|jahr(?:en)?)",
-    "il y a ": r"il y a (?:\d+|une?) (?:s|sec|secondes?|min|minutes?|h|heures?|j|jours?"
-    r"|semaines?|mois|ans?)",
-    "hace ": r"hace (?:\d+|una?) (?:s|segundos?|min|minutos?|h|horas?|días?|semanas?|mes(?:es)?"
-    r"|años?)",
-    "há ": r"há (?:\d+|uma?) (?:segundos?|min|minutos?|h|horas?|dias?|semanas?|m(?:ê|e)s(?:es)?"
-    r"|anos?)",
-    " fa": r"(?:\d+|un['oa]?) ?(?:second[oi]|min|minut[oi]|or[ae]|giorn[oi]|settiman[ae]|mes[ei]"
-    r"|ann[oi]) fa",
-    " geleden": r"(?:\d+|een) (?:seconden?|min|minu(?:ut|ten)|uur|uren|dag(?:en)?|we(?:ek|ken)"
-    r"|maand(?:en)?|ja(?:ar|ren)) geleden",
-    " назад": r"(?:\d+ )?(?:секунд[уы]?|мин(?:ут[уы]?|\.)?|час(?:а|ов)?|ч\.?|день|дня|дней"
-    r"|недел[юиь]|месяц(?:а|ев)?|года?|лет) назад",
-    " temu": r"(?:\d+ )?(?:sek(?:und[yę]?|\.)?|min(?:ut[yę]?|\.)?|godz(?:in[yę]?|\.)?|dni|dzień"
-    r"|tydzień|tygodni[ea]?|miesi(?:ąc[e]?|ęcy)|lata?|rok) temu",
-    " önce": r"\d+ (?:saniye|sn|dakika|dk|saat|gün|hafta|ay|yıl) önce",
-    "前": r"(?<!\d)(?:\d{1,3}|几|幾|半) ?[个個]?(?:秒钟?|秒鐘?|分钟?|分鐘?|小时|小時|時間|天|日|周"
-    r"|週間?|星期|[个個かヶ]?月|年)[以之]?前",
-    "전": r"(?<!\d)\d{1,3} ?(?:초|분|시간|일|주|개월|달|년) ?전",
-}
-"""A sign that each match contains -> a pattern for ages as pages write them."""
-_PATTERNS = {
-    sign: re.compile(age if sign in ("前", "전") else rf"\b(?:{age})(?!\w)")
-    for sign, age in _AGES.items()
-}
-_NUMBER = re.compile(r"(?<![a-z\d])\d+(?:[.,:'’]\d+)*(?:[km](?![a-z])|(?![a-z\d]))")
-"""A number, but not the digits of a code such as "b12"."""
 
 
 def with_line_ends(text: str) -> str:
@@ -104,24 +65,3 @@ def _goes_on(before: str, after: str) -> bool:
     """Return whether a sentence of one line goes on in the next line."""
     is_over = before.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS
     return after[0].islower() if is_over else after[0].isalpha()
-
-
-def compared_lines(
-    passages: Sequence[str], are_lines: Sequence[bool], *, with_numbers: bool = True
-) -> list[str]:
-    """Return the text to compare of normalised passages; `are_lines`: whether each is a line."""
-    # A normal form contains no line end.
-    lines = "\n".join(compress(passages, are_lines))
-    left = lines
-    for sign, pattern in _PATTERNS.items():
-        if sign in left:
-            left = pattern.sub("", left)
-    if not with_numbers:
-        left = _NUMBER.sub("", left)
-    if left == lines:
-        return list(passages)
-    compared = iter(left.split("\n"))
-    return [
-        next(compared) if is_line else each
-        for each, is_line in zip(passages, are_lines, strict=True)
-    ]
