@@ -23,26 +23,43 @@ import xxhash
 
 from dedup_filter.text.lines import LINE_END, MOST_LINES, join_wrapped, with_line_ends
 from dedup_filter.text.marked_text import IMAGE, LINK, OPEN, UNIMAGE, UNLINK
-from dedup_filter.text.plain_text import count_words, is_spaced
+from dedup_filter.text.masks import masked
+from dedup_filter.text.plain_text import count_words, is_spaced, without_unseen
+from dedup_filter.thresholds import LINE_WORDS
 
 Kind = Literal[
-    "title", "headline", "heading", "paragraph", "item", "cell", "code", "caption", "other"
+    "title",
+    "headline",
+    "heading",
+    "paragraph",
+    "item",
+    "pair",
+    "cell",
+    "code",
+    "caption",
+    "picture",
+    "other",
 ]
-Frame = Literal["", "named", "sure"]
+Frame = Literal["", "named", "sure", "main"]
 
 _TAGS_OF_KIND: dict[Kind, str] = {
     "title": "title",
     "headline": "h1",
     "heading": "h2 h3 h4 h5 h6",
     "paragraph": "p blockquote",
-    "item": "li dt dd",
+    "item": "li",
+    "pair": "dt dd",
     "cell": "td th",
     "code": "pre listing plaintext textarea xmp",
     "caption": "caption figcaption legend summary",
+    "picture": "picture",
 }
 _KIND = {tag: kind for kind, tags in _TAGS_OF_KIND.items() for tag in tags.split()}
 _OF_ONE_LINE: tuple[Kind, ...] = ("title", "headline", "heading")
+_WITH_VALUES: tuple[Kind, ...] = (*_OF_ONE_LINE, "pair", "cell")
+"""A word or number alone in these is a value: "Duration", "3d"; a film "Yesterday"."""
 
+_FRAMES: tuple[Frame, ...] = ("named", "sure")
 _SURE_FRAMES = ("aside", "dialog", "footer", "menu", "nav")
 _NAMED_BY_CONTENT = ("article", "main")
 """Their class names often name the subject of a page: "post category-search tag-social"."""
@@ -84,7 +101,8 @@ class Role(NamedTuple):
 
     kind: Kind
     frame: Frame
-    """Whether it is page frame: "sure" by its tag, "named" by a name that can have other uses."""
+    """Whether it is page frame: "sure" by its tag, "named" by a name that can have other uses.
+    "main" is the element that HTML names as the main content."""
 
 
 class Containers:
@@ -111,13 +129,23 @@ class Containers:
         for role in roles:
             parents.append(parent)
             parent = len(all_roles)
-            if role.frame and (frame == NOWHERE or all_roles[frame].frame != "sure"):
+            is_outer = frame == NOWHERE or all_roles[frame].frame != "sure"
+            if role.frame in _FRAMES and is_outer:
                 frame = parent
             all_roles.append(role)
             frames.append(frame)
         self.firsts += [first] * len(roles)
         self.ends += [first] * len(roles)
         return parent
+
+    def frames_but(self, is_page: Callable[[int], bool]) -> list[int]:
+        """Return the outermost page frame around each container, without some; `NOWHERE`: none."""
+        frames: list[int] = []
+        for number, (role, parent) in enumerate(zip(self.roles, self.parents, strict=True)):
+            frame = NOWHERE if parent == NOWHERE else frames[parent]
+            is_frame = frame == NOWHERE and role.frame in _FRAMES and not is_page(number)
+            frames.append(number if is_frame else frame)
+        return frames
 
     def text_around(self, number: int) -> tuple[int, int]:
         """Return first and end of the smallest container with text around a container.
@@ -134,13 +162,15 @@ class Block(NamedTuple):
     """A piece of a page's text without a block-level boundary inside."""
 
     text: str
+    compared: str
+    """The text that is compared with other pages: a line without what changes by itself."""
     words: float
     link_words: float
     """Number of words in links."""
     is_text: bool
     """Whether it is not mostly links: a block that can be content."""
     hash: int
-    """64 bits of the text, see `text_hash`."""
+    """64 bits of the compared text, see `text_hash`."""
     position: int
     """Its number among the blocks of the page, from 0."""
     containers: Containers
@@ -164,6 +194,8 @@ def role_of(head: str) -> Role:
     """Return the role of an element, given as "tag class role"."""
     tag = head.partition(" ")[0]
     frame: Frame = "sure" if tag in _SURE_FRAMES else "named" if frame_name(head) else ""
+    if tag == "main" or (not frame and head.endswith(" main")):
+        frame = "main"
     return _role(_KIND.get(tag, "other"), frame)
 
 
@@ -223,13 +255,9 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
         for line in lines:
             measure = _known if len(line) <= _SHORT else _measure
             # A link around several blocks starts again in each.
-            measures = measure(LINK + line if in_link else line)
-            text, count, link_count, is_text, hashed, in_link = measures
-            if text:
-                place = len(blocks)
-                blocks.append(
-                    Block(text, count, link_count, is_text, hashed, place, containers, inside, kind)
-                )
+            measures, in_link = measure(LINK + line if in_link else line, kind)
+            if measures[0] and measures[-1] != _NOTHING:
+                blocks.append(Block(*measures, len(blocks), containers, inside, kind))
     while inside != NOWHERE:
         ends[inside] = len(blocks)
         inside = parents[inside]
@@ -244,12 +272,22 @@ def _lines(raw: str, kind: Kind, most: int) -> list[str]:
     return join_wrapped(lines, [each.replace(LINK, "").replace(UNLINK, "") for each in lines])
 
 
+def compared_text(text: str, words: float, kind: Kind) -> str:
+    """Return what is compared of the text of a block: see `masks`; code has only values."""
+    if words > LINE_WORDS or kind == "code":
+        return text
+    return masked(text, in_table=kind in _WITH_VALUES)
+
+
 def text_hash(text: str) -> int:
-    """Return 64 bits (XXH3) that identify the text of a block."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+    """Return 64 bits (XXH3) that identify the text of a block, whatever is unseen in it."""
+    return xxhash.xxh3_64_intdigest(without_unseen(text).encode("utf-8", "surrogatepass"))
 
 
-def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
+_NOTHING = text_hash("")
+
+
+def _measure(raw: str, kind: Kind) -> tuple[tuple[str, str, float, float, bool, int], bool]:
     """Return the first fields of a block, and whether the text ends inside a link."""
     plain, linked, in_link = raw, "", False
     if LINK in raw or UNLINK in raw:
@@ -259,7 +297,8 @@ def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
     count = len(words) if text.isascii() or is_spaced(text) else count_words(text)
     link_count = count if linked is plain else count_words(linked) if linked else 0
     is_text = link_count <= _MAX_LINK_DENSITY * count
-    return text, count, link_count, is_text, text_hash(text), in_link
+    compared = compared_text(text, count, kind)
+    return (text, compared, count, link_count, is_text, text_hash(compared)), in_link
 
 
 # Each page of a host has the texts of its frame. At most 25 MB, usually 5.

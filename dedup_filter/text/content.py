@@ -1,7 +1,9 @@
 """Blocks -> main content: the blocks with the main text of a page; and its menus.
 
-1. Blocks in a page's frame (see `blocks`) are dropped. A container that is frame only by a class
-   name or as a form stays if it holds most of the text: some pages are one form.
+1. Blocks in a page's frame (see `blocks`) are dropped. A frame stays if it holds most of the text:
+   some pages are one form, some articles stand in an `aside` or below an open `nav`. If it is frame
+   by its tag, the headline must stand in it; on a page without one, hardly a word may stand outside
+   it: a long footer is not the text of a short page.
 2. The decision tree of Kohlschuetter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow
    Text Features" (2010), algorithm 2, finds the good blocks.
 3. The content is in the smallest container that holds 70 % of the words of good blocks, or in one
@@ -22,21 +24,27 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import accumulate
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import xxhash
 
 from dedup_filter.text.blocks import NOWHERE, Block, Containers
 from dedup_filter.thresholds import HALF, LINE_WORDS, MIN_WORDS
 
+BoolArray = npt.NDArray[np.bool_]
+
 _MOST = 2 / 3
 _MAIN_SHARE = 0.7
 _LEAST_SHARE = 1 / 3
 """If a smaller share of the words in blocks longer than a line is chosen, the choice has failed."""
-_BEFORE = ("headline", "heading", "cell", "code")
-_AFTER = ("item", "cell", "code")
+_BEFORE = ("headline", "heading", "cell", "code", "picture")
+_AFTER = ("item", "pair", "cell", "code", "picture")
 _MENU_LINKS = 4
 """Links of a menu. Any two pages may share three: "Home", "About", "Contact"."""
 _MENU_WORDS = 6
 """With this many words of links, fewer blocks are a menu: a menu may stand in one block."""
+_ITEM_WORDS = 60
+"""Words of an item in a list of links: a headline with a date, an author and a snippet."""
 _MENU_DENSITY = 0.2
 """A block can belong to a menu if a larger share of its words is in links."""
 
@@ -133,6 +141,31 @@ def menus(blocks: Sequence[Block]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
+def link_items(blocks: Sequence[Block]) -> BoolArray:
+    """Return which blocks, (n,), belong to items: links in a row, each with a little text.
+
+    An item is a container with a block of links and at most `_ITEM_WORDS` words, such as a headline
+    with a date and a snippet, beside other such containers.
+    """
+    if not blocks:
+        return np.zeros(0, np.bool_)
+    containers = blocks[0].containers
+    are_items = np.zeros(containers.ends[0] + 1, np.bool_)
+    words = words_before(blocks, containers)
+    links = words_before([block for block in blocks if not block.is_text], containers)
+    found: dict[int, list[tuple[int, int]]] = {}
+    for first, end, parent in zip(
+        containers.firsts, containers.ends, containers.parents, strict=True
+    ):
+        if links[end] > links[first] and words[end] - words[first] <= _ITEM_WORDS:
+            found.setdefault(parent, []).append((first, end))
+    for items in found.values():
+        if len(items) > 1:
+            for first, end in items:
+                are_items[first:end] = True
+    return are_items[[block.position for block in blocks]]
+
+
 def first_link(blocks: Sequence[Block]) -> int:
     """Return the position of the first block that has links; 0 if none has."""
     links = (block for block in blocks if block.link_words > _MENU_DENSITY * block.words)
@@ -184,13 +217,25 @@ def _outside_frames(blocks: Sequence[Block]) -> Sequence[Block]:
     around = set(frames) - {NOWHERE}
     if not around:
         return blocks
-    before = words_before([block for block in blocks if block.is_text], containers)
-    dropped = {
-        frame
-        for frame in around
-        if containers.roles[frame].frame == "sure"
-        or _inside(before, containers, frame) < _MOST * before[-1]
-    }
+    text = [block for block in blocks if block.is_text]
+    before = words_before(text, containers)
+    headlines = [block.position for block in text if block.kind == "headline"]
+
+    def holds_page(frame: int) -> bool:
+        words = _inside(before, containers, frame)
+        if words < _MOST * before[-1] or containers.roles[frame].frame == "named":
+            return words >= _MOST * before[-1]
+        if not headlines:
+            return before[-1] - words < MIN_WORDS <= words
+        first, end = containers.firsts[frame], containers.ends[frame]
+        return words >= MIN_WORDS and first <= headlines[0] <= headlines[-1] < end
+
+    kept = {frame for frame in around if holds_page(frame)}
+    if any(containers.roles[frame].frame == "sure" for frame in kept):
+        # Other frames may stand in it.
+        inner = containers.frames_but(holds_page)
+        return [block for block in blocks if inner[block.inside] == NOWHERE]
+    dropped = around - kept
     return [block for block, frame in zip(blocks, frames, strict=True) if frame not in dropped]
 
 

@@ -69,6 +69,18 @@ _CANDIDATES = (
     "cp1252 cp1250"
 ).split()
 _LATIN = ("cp1250", "cp1252")
+_MOST_LEVELS = (256, 0)
+"""Levels of a page that is too deep that stay, as far as its tags tell them; none if they are
+wrong."""
+_TAG = re.compile(rb"<(/?)([a-zA-Z][^\s<>/]*)[^<>]*>")
+_NOT_NESTED = frozenset(
+    b"a area base body br col embed head hr html iframe img input link meta param script "
+    b"source style textarea title track wbr".split()
+)
+_IN_LINES = frozenset(
+    b"abbr acronym b bdi bdo big button cite code data del dfn em font i ins kbd label mark nobr q "
+    b"ruby s samp small span strike strong sub sup time tt u var".split()
+)
 _SAMPLED_BYTES = 500_000
 _SAMPLE_BYTES = 20_000
 _BEYOND_ASCII = bytes(range(0x80, 0x100))
@@ -119,8 +131,9 @@ def as_utf8(body: bytes, content_type: str | None = None) -> bytes:
 def parse(markup: str | bytes) -> html.HtmlElement | None:
     """Parse a page, bytes as UTF-8, by the rules of HTML; None when there is nothing in it.
 
-    XHTML is parsed as HTML, too: as XML, one stray "&" would end the page. libxml2 limits the depth
-    of a tree (2.14 to 2,048 levels) and leaves out deeper elements.
+    XHTML is parsed as HTML, too: as XML, one stray "&" would end the page. libxml2 ends a page at
+    the first element that is 2,048 levels deep (a thread of replies, a tag that is never closed).
+    Such a page is parsed again, with blocks in a row in place of its deep elements.
     """
     # Unpaired surrogates have no UTF-8; libxml2 ends a text at NUL.
     body = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
@@ -128,11 +141,40 @@ def parse(markup: str | bytes) -> html.HtmlElement | None:
         body = body.replace(b"\0", b"")
     if not body or body.isspace():
         return None
-    # The parser recovers from any fault, and returns None for a page without elements. To collect
-    # ids for XPath's id() would take a twelfth of the time.
-    return etree.fromstring(
-        body, html.HTMLParser(encoding="utf-8", huge_tree=True, collect_ids=False)
-    )
+    root, is_whole = _parsed(body)
+    for most in _MOST_LEVELS:
+        if not is_whole:
+            root, is_whole = _parsed(_flattened(body, most))
+    return root
+
+
+def _parsed(body: bytes) -> tuple[html.HtmlElement | None, bool]:
+    """Parse a page; return also whether it was parsed to its end."""
+    # To collect ids for XPath's id() would take a twelfth of the time.
+    parser = html.HTMLParser(encoding="utf-8", huge_tree=True, collect_ids=False)
+    # The parser recovers from any other fault, and returns None for a page without elements.
+    root = etree.fromstring(body, parser)
+    last = parser.error_log.last_error
+    return root, last is None or last.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
+
+
+def _flattened(body: bytes, most: int) -> bytes:
+    """Write elements below so many levels as paragraphs in a row, without their tags in lines."""
+    level = 0
+
+    def flat(tag: re.Match[bytes]) -> bytes:
+        nonlocal level
+        is_end, name = tag[1], tag[2].lower()
+        if name in _NOT_NESTED:
+            return tag[0]
+        level += not is_end
+        is_deep = level > most
+        level = max(level - bool(is_end), 0)
+        if not is_deep:
+            return tag[0]
+        return b" " if name in _IN_LINES or b"-" in name else b"<p>"
+
+    return _TAG.sub(flat, body)
 
 
 def guess_encoding(body: bytes) -> str | None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import xxhash
 
-from dedup_filter.text.plain_text import is_spaced, normalize
+from dedup_filter.text.plain_text import is_spaced, normalize, without_unseen
 from dedup_filter.thresholds import CUT_HEADLINE, FRAME_TIMES
 
 MOST_OF_HEADLINE = 200
@@ -29,6 +29,14 @@ _BETWEEN_PARTS = re.compile(
     # Chinese and Japanese titles have no spaces around separators.
     r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
 )
+_NAME, _VERSION = r"[^\W\d][\w.+# -]{0,40}?", r"\s+v?\d[\w.+-]*"
+_TOOL = re.compile(
+    rf"(?P<tool>\b(?:by|with|using)\s+{_NAME}){_VERSION}$"
+    rf"|(?P<manual>\b{_NAME}){_VERSION}(?=\s+(?:documentation|dokumentation|documentación|docs|manual"
+    r"|handbuch|reference|api|文档|文件|說明文件|ドキュメント)\b)",
+    re.IGNORECASE,
+)
+"""The version of the tool that has made a page, or of the manual that it belongs to."""
 
 TimesShown = Callable[[str], int]
 """A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
@@ -51,8 +59,13 @@ _normal = lru_cache(maxsize=1024)(normalize)
 
 
 def title_parts(title: str) -> list[str]:
-    """Return the parts of a title, such as the page's name and the site's name."""
-    return [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
+    """Return the parts of a title, such as the page's name and the site's name.
+
+    In all but the first, a tool or a manual is named without its version: with each release the
+    same page has another title. The first part may be about the release.
+    """
+    parts = [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
+    return [*parts[:1], *(_TOOL.sub(r"\g<tool>\g<manual>", part) for part in parts[1:])]
 
 
 def part_hash(part: str) -> int:
@@ -61,7 +74,7 @@ def part_hash(part: str) -> int:
     They differ from the hash of a block with the same text: the links of a menu have the headlines
     of other pages.
     """
-    titled = f"\0title\0{part[:MOST_OF_HEADLINE]}"
+    titled = f"\0title\0{without_unseen(part[:MOST_OF_HEADLINE])}"
     return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
 
 
@@ -96,16 +109,32 @@ class Headline(NamedTuple):
         return bool(self.h1) and text[:MOST_OF_HEADLINE] == self.h1
 
 
-def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
+def canonical_marks(url_key: int, headline: Headline) -> tuple[str, str]:
+    """Return texts under which pages that name a canonical URL are counted like headlines.
+
+    The first counts all these pages, the second those with this headline.
+    """
+    mark = f"\0canonical\0{url_key:x}"
+    return mark, f"{mark} {headline.h1 or headline.title}"
+
+
+def is_headed_alike(
+    page: Headline, original: Headline, times_shown: TimesShown, *, with_title: bool = True
+) -> bool:
     """Return whether a page of the same host has each part of a page's headline.
 
-    If there is no headline, every page has it.
+    If there is no headline, every page has it. `with_title`: below one h1, too, titles that other
+    pages do not share are compared.
     """
     theirs = original.parts(times_shown)
+    own = page.parts(times_shown)
+    if with_title and page.title != original.title and page.has_own_h1(times_shown):
+        of_title = (part for part in title_parts(page.title) if not times_shown(part))
+        own, theirs = (*own, *map(_normal, of_title)), (*theirs, *original.everything())
     if not (page.has_own_h1(times_shown) and original.has_own_h1(times_shown)):
         # The h1 of one page may be in the title of the other.
         theirs = (*theirs, *original.everything())
-    return all(any(_is_same(part, each) for each in theirs) for part in page.parts(times_shown))
+    return all(any(_is_same(part, each) for each in theirs) for part in own)
 
 
 def shares_words(h1: str, title: str) -> bool:

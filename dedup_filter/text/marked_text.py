@@ -3,8 +3,9 @@
     <div class="a">one <a href="/">two</a><p>three</div>
     OPEN "div a " OPEN "one " LINK "two" UNLINK OPEN "p " OPEN "three" CLOSE CLOSE
 
-    <div hidden>one</div>     likewise <noscript>, <template>; "S:" at the end of a head: as React
-                              streams text that its script makes visible
+    <div hidden>one</div>     likewise a style "display:none" or "visibility:hidden", <noscript>,
+                              <template>; "S:" at the end of a head: as React streams text that
+                              its script makes visible
     HIDE OPEN "div  " OPEN "one" CLOSE UNHIDE
 
     <script>go()</script><script>__STATE__ = {}</script><div id="app"></div>
@@ -13,6 +14,8 @@
     <img alt="one" src="a.png"><svg><text>two</text></svg><style>three</style>
     SCRIPT "note" OPEN "one" UNSCRIPT IMAGE "a.png" UNIMAGE OPEN "svg " OPEN CLOSE OPEN "text " ...
     UNREAD "style" OPEN "three" ENDUNREAD     only with images; only with unread text
+
+    <video src="/a/b.mp4?x=1">    SOURCE "/a/b.mp4?x=1" UNSOURCE     only with sources
 
 CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and heads in turn. A `br`
 is written as `LINE_END`. Notes are texts beside the text: options, alternatives of images, values
@@ -70,14 +73,26 @@ _OTHER_BLOCKS = (
 ).split()
 
 _INLINE = "b em i label small span strong".split()
-"""Inline elements that a style attribute may turn into a block. Links are left out: to check the
-style of each link would take 0.1 ms a page."""
+"""Inline elements that a style may turn into a block, and an attribute may hide. Links are left
+out: to check the style of each link would take 0.1 ms a page."""
 _IS_LINE = " or ".join(
     f"contains(translate(@style, ' ', ''), 'display:{value}')"
     for value in ("block", "flex", "grid", "table", "list")
 )
 # The first test fails for nearly all styles, and takes a tenth of the time of the others.
 _IS_LINE = f"contains(@style, 'display') and ({_IS_LINE})"
+
+_STYLE = f"concat(';', translate(., '{ascii_uppercase} &#9;&#10;', '{ascii_lowercase}'), ';')"
+_IS_CONCEALED = " or ".join(
+    f"contains({_STYLE}, ';{value}{end}')"
+    for value in ("display:none", "visibility:hidden")
+    for end in ";!"
+)
+_MAY_BE_CONCEALED = " or ".join(
+    f"contains(., '{part}')" for part in ("isplay", "isibility", "ISPLAY", "ISIBILITY")
+)
+_IS_HIDDEN = f"@hidden or @style[{_MAY_BE_CONCEALED}][{_IS_CONCEALED}]"
+"""The first test of a style takes a sixth of the time of the second, and fails for nearly all."""
 
 _MAX_DEPTH = 256
 _PLACE = "starts-with(@href, '#') or (@name and not(@href))"
@@ -101,13 +116,21 @@ def _boundary(lead: int) -> str:
     return chr(lead) + "".join(chr(0xE000 + secrets.randbelow(0x1800)) for _ in range(3))
 
 
-_ALL = [_boundary(0xF800 + number) for number in range(13)]
+_ALL = [_boundary(0xF800 + number) for number in range(15)]
 OPEN, LINK, UNLINK, HIDE, UNHIDE, SCRIPT, UNSCRIPT, IMAGE, UNIMAGE, UNREAD, ENDUNREAD = _ALL[:11]
-_FRAME, _UNFRAME = _ALL[11:]
+_FRAME, _UNFRAME, SOURCE, UNSOURCE = _ALL[11:]
 CLOSE = OPEN + OPEN
 
 _ANY_MARK = re.compile("|".join(_ALL))
 _IMAGE = re.compile(f"{IMAGE}.*?{UNIMAGE}", re.DOTALL)
+_SOURCE = re.compile(
+    f"{SOURCE}(?:[a-zA-Z][a-zA-Z+.-]*:)?(?://[^/?#{UNSOURCE[0]}]*)?(.*?){UNSOURCE}", re.DOTALL
+)
+_QUERY = re.compile("[?#;]")
+_MOST_SOURCES = 64
+"""Pictures of a page that count as its text."""
+_SOURCES = "(@data-src | @src | source/@src)[normalize-space() and not(starts-with(., 'data:'))]"
+_IS_PIXEL = "@width = '0' or @width = '1' or @height = '0' or @height = '1'"
 _NOSCRIPT = f"{OPEN}noscript "
 _TEMPLATE = f"{OPEN}template "
 _TITLE = f"{OPEN}title {OPEN}"
@@ -146,17 +169,37 @@ class Parts(NamedTuple):
 
 
 def marked_text(
-    tree: etree._Element, *, with_images: bool = False, with_unread: bool = False
+    tree: etree._Element,
+    *,
+    with_images: bool = False,
+    with_unread: bool = False,
+    with_sources: bool = False,
 ) -> str:
     """Write all text of a tree with marks around its blocks, links, hidden parts and scripts.
 
     `with_unread`: also the text of elements that are never read, between marks of its own.
+    `with_sources`: also the addresses of pictures, films and pages in frames, see `with_pictures`.
     """
-    return _written(tree, (with_images, with_unread), [_MOST_FRAMES, _MOST_IN_FRAMES])
+    options = with_images, with_unread, with_sources
+    return _written(tree, options, [_MOST_FRAMES, _MOST_IN_FRAMES])
+
+
+def with_pictures(marked: str, *, are_text: bool) -> str:
+    """Write each source as a block that is its path, or leave all out."""
+    if SOURCE[0] not in marked:
+        return marked
+    room = iter(range(_MOST_SOURCES))
+
+    def block(source: re.Match[str]) -> str:
+        path = " ".join(_QUERY.split(source[1], 1)[0].split())
+        is_text = path.strip("/") and next(room, None) is not None
+        return f"{OPEN}picture {OPEN}{path}{CLOSE}" if is_text else ""
+
+    return _SOURCE.sub(block if are_text else "", marked)
 
 
 def _written(
-    tree: etree._Element, options: tuple[bool, bool], room: list[int], depth: int = 0
+    tree: etree._Element, options: tuple[bool, bool, bool], room: list[int], depth: int = 0
 ) -> str:
     """Write a tree, and the pages in its frames while `room` lasts: their number and length."""
     marked = str(_stylesheet(bool(_is_deep(tree)), *options)(tree))
@@ -205,9 +248,12 @@ def text_of(marked: str) -> str:
 
 
 @cache
-def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XSLT:
+def _stylesheet(
+    is_deep: bool, with_images: bool, with_unread: bool, with_sources: bool
+) -> etree.XSLT:
     inside, data = "<xsl:apply-templates/>", _value(".") + _text(UNSCRIPT)
     unread = _unread("local-name()") if with_unread else ""
+    source = _source(_SOURCES) if with_sources else ""
     line = _value("normalize-space()") + _text("&#10;")
     lines = f'<xsl:for-each select="descendant::text()">{line}</xsl:for-each>'
     framed = _text(_FRAME) + _value("@srcdoc") + _text(_UNFRAME)
@@ -222,6 +268,8 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
         _template(["style"], unread),
         _template(["svg"], _picture(unread, with_unread)),
         _template(_CHOICES, unread or _note(".", lines)),
+        _template(["audio", "iframe", "video"], source + (unread or _note(".", lines))),
+        _template(["embed"], source + inside),
         _template(["iframe[@srcdoc]"], framed + unread),
         _template(["script"], _choice(*scripts)),
         _template(["br"], _text(LINE_END) + inside),
@@ -230,18 +278,21 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
     ]
     for tag in _INLINE:
         block = _text(f"{OPEN}{tag} {OPEN}") + inside + _text(CLOSE)
-        body = _choice((_IS_LINE, block), ("true()", inside))
+        hidden = (_IS_HIDDEN, _text(HIDE) + block + _text(UNHIDE))
+        body = _choice(hidden, (_IS_LINE, block), ("true()", inside))
         # Any other predicate takes ten times as long.
-        templates.append(_template([f"{tag}[@style]"], body))
+        templates.append(_template([f"{tag}[@style]", f"{tag}[@hidden]"], body))
     templates += [_block_template(tag, inside) for tag in _CONTAINERS + _OTHER_BLOCKS]
+    if with_sources:
+        templates.append(_block_template("object", _source("@data") + inside))
     alternative = "" if with_unread else _note("@alt")
+    templates.append(_template(["img"], alternative + source + inside))
     if alternative:
         value = _choice((_IS_SHOWN, _note("@value") + _note("@placeholder") + alternative))
-        templates.append(_template(["img"], alternative + inside))
         templates.append(_template(["input"], value + inside))
     if with_images:
         image = _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
-        templates.append(_template(["img[normalize-space(@src)]"], alternative + image))
+        templates.append(_template(["img[normalize-space(@src)]"], alternative + source + image))
     if is_deep:
         templates.append(_deep_template(with_unread))
     return etree.XSLT(
@@ -254,7 +305,7 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
 
 
 def _block_template(tag: str, inside: str) -> str:
-    is_shown = {"template": _IS_SHADOW, "noscript": "false()"}.get(tag, "not(@hidden)")
+    is_shown = {"template": _IS_SHADOW, "noscript": "false()"}.get(tag, f"not({_IS_HIDDEN})")
     head, rest, waits = _text(f"{OPEN}{tag} "), _text(OPEN) + inside + _text(CLOSE), ""
     if tag in _CONTAINERS:
         head += _value("@class") + _text(" ") + _value("@role")
@@ -272,6 +323,13 @@ def _note(path: str, text: str = "") -> str:
     value = f"normalize-space({path})"
     body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + (text or _value(value)) + _text(UNSCRIPT)
     return f'<xsl:if test="{value}">{body}</xsl:if>'
+
+
+def _source(path: str) -> str:
+    """Write the addresses at a path, unless they are those of a pixel that counts visits."""
+    each = _text(SOURCE) + _value("normalize-space()") + _text(UNSOURCE)
+    each = f'<xsl:for-each select="{path}">{each}</xsl:for-each>'
+    return f'<xsl:if test="not({_IS_PIXEL})">{each}</xsl:if>'
 
 
 def _picture(unread: str, with_unread: bool) -> str:
@@ -361,6 +419,7 @@ def segments_of(marked: str) -> Iterator[tuple[str, str]]:
                 yield "", piece
                 continue
             shown = _IMAGE.sub("", piece) if IMAGE[0] in piece else piece
+            shown = with_pictures(shown, are_text=False)
             if any(text and not text.isspace() for text in shown.split(OPEN)[0::2]):
                 is_notice = len(around) == 1 and _is_notice(shown)
                 yield "notice" if is_notice else max(around, key=_PLACES.index), shown

@@ -16,8 +16,8 @@ with the page's URL. If a page names several, none counts, so only a few of many
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
+from typing import Literal, NamedTuple, cast
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import xxhash
 from lxml import etree
@@ -32,6 +32,32 @@ _MOST = 8
 """At most this many different URLs are returned: more than one is ambiguous anyway."""
 _LINK = re.compile(r"<([^<>]*)>([^<>]*)")
 _RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)
+Kinship = Literal["same", "spelling", "view", "series", "other"]
+"""How two URLs are related: equal; different in the visitor or his way; another view, such as a
+print view; pages or records with other numbers; anything else."""
+ONE_PAGE: tuple[Kinship, ...] = ("same", "spelling", "view")
+"""The relations of URLs of one page."""
+_WORST_FIRST: tuple[Kinship, ...] = ("series", "other", "view", "spelling", "same")
+_ENDING = re.compile(r"\.(?:amp|[a-z]?html?|php|aspx?|jsp)$|^(?:index|default)\.[a-z]+$")
+_PAGE = re.compile(r"/(?:page|seite|pagina|p)?[-_/]?\d{1,4}$")
+"""The end of a path that numbers pages or records; the first page may have none."""
+_PAGING = re.compile("^p$|^pg|pag|seite|start|offset|review|comment|answer")
+"""Names of arguments that number the pages of a list."""
+_VIEWS = frozenset("amp print mobile m view full".split())
+"""Segments of a path that name a view of a page."""
+_SESSION = re.compile("sess|(?<![a-z])sid$|^utm_|clid$|^ref(?:_.*|err?er)?$")
+"""Names of arguments that tell the visitor, or where he came from; not "newsid", "reference"."""
+_related = etree.XPath("boolean(//*[(self::a or self::link) and (@rel='next' or @rel='prev')])")
+_short_links = etree.XPath("//a[@href][string-length(.) < 20]")
+_END_OF_LINK = 32
+"""Characters at the end of a link's address that are searched for its page number."""
+_MOST_SHORT = 1_000
+"""At most so many short links are searched for page numbers."""
+_NEXT = frozenset(
+    "next|next page|next »|next ›|»|older posts|weiter|nächste|nächste seite|suivant|page suivante"
+    "|siguiente|successivo|próxima|volgende|następna|далее|下一页|下一頁|次へ|다음".split("|")
+)
+_HAS_DIGIT = re.compile(r"\d")
 base_of = etree.XPath("normalize-space(//base/@href)")
 """The URL of the first base element of a page, "" for none."""
 
@@ -87,6 +113,51 @@ class Place(NamedTuple):
         return cls(name, _NO_URL, url_key(name))
 
 
+def kinship(url: str, other: str) -> Kinship:
+    """Return how the URLs of two pages of one site are related. Cost: 5 us."""
+    (mine, asked), (theirs, known) = _named(url), _named(other)
+    kinds = {_of_paths(mine, theirs)}
+    for name in asked.keys() | known.keys():
+        kinds.add(_of_values(name, asked.get(name), known.get(name)))
+    return next(each for each in _WORST_FIRST if each in kinds)
+
+
+@lru_cache(maxsize=4096)
+def _named(url: str) -> tuple[list[str], dict[str, str]]:
+    """Return the segments of a path, and the arguments, of a URL, in lower case."""
+    try:
+        split = urlsplit(url.lower())
+    except ValueError:  # "http://[1/"
+        return [url], {}
+    segments = (_ENDING.sub("", each.partition(";")[0]) for each in split.path.split("/"))
+    return [each for each in segments if each], dict(parse_qsl(split.query, True))
+
+
+def _of_paths(mine: list[str], theirs: list[str]) -> Kinship:
+    if mine == theirs:
+        return "same"
+    # "/news/bridge" is shown as "/news/bridge/amp" and "/print/bridge".
+    for view, whole in ((mine, theirs), (theirs, mine)):
+        named = [each for each in view if each not in _VIEWS]
+        if named and named != view and whole[-len(named) :] == named:
+            return "view"
+    first, second = (_PAGE.sub("", "/".join(each)) for each in (mine, theirs))
+    return "series" if first == second else "other"
+
+
+def _of_values(name: str, mine: str | None, theirs: str | None) -> Kinship:
+    if mine == theirs:
+        return "same"
+    if _SESSION.search(name) or (name == "s" and _HAS_DIGIT.search((mine or "") + (theirs or ""))):
+        return "spelling"  # "?s=shoes" is a search
+    if name in _VIEWS:
+        return "view"
+    is_paging, value = _PAGING.search(name), (mine or "") + (theirs or "")
+    if value.isdecimal() and ((mine and theirs) or is_paging):
+        return "series"
+    return "other"
+
+
 def canonical_of(place: Place, links: Iterable[str]) -> str | None:
     """Return the URL that all canonical links of a page name; None for its own URL, or none."""
     try:
@@ -94,6 +165,12 @@ def canonical_of(place: Place, links: Iterable[str]) -> str | None:
     except ValueError:  # "http://[1/"
         return None
     return urls.popitem()[1] if len(urls) == 1 and place.key not in urls else None
+
+
+def named_key(place: Place, links: Iterable[str]) -> int:
+    """Return the key of the canonical URL of a page, or of its own URL."""
+    named = canonical_of(place, links)
+    return place.key if named is None else url_key(named)
 
 
 def canonical_links(root: etree._Element) -> tuple[str, ...]:
@@ -106,6 +183,29 @@ def canonical_links(root: etree._Element) -> tuple[str, ...]:
         return tuple(urljoin(str(base_of(root)), link) for link in found)
     except ValueError:  # "http://[1/"
         return ()
+
+
+def is_paged(root: etree._Element) -> bool:
+    """Return whether a page is one of a sequence, by its links.
+
+    It links to the next or the previous page, to two pages in a row by ascending numbers, or by a
+    number that the address of the link ends in.
+    """
+    if bool(_related(root)):
+        return True
+    last = None
+    for link in cast("list[etree._Element]", _short_links(root))[:_MOST_SHORT]:
+        text = "".join(map(str, link.itertext())).strip()
+        if text.lower() in _NEXT:
+            return True
+        number = int(text) if text.isdecimal() and len(text) < 5 else None
+        if number is not None and (
+            number - 1 == last
+            or re.search(rf"[=/][\w-]*?0*{number}/?$", link.get("href", "")[-_END_OF_LINK:])
+        ):
+            return True
+        last = number
+    return False
 
 
 def links_of_header(header: str) -> tuple[str, ...]:

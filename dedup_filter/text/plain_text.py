@@ -34,6 +34,8 @@ _UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
 )
+_OFTEN_UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\u2066\u2067\u2068\u2069\ufe0f\ufeff\u00ad"
+"""The unseen characters that pages have within their words."""
 _UNSEEN_RUNS = re.compile(f"[{_UNSEEN}]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNWANTED = re.compile(f"[{_UNSEEN}\ud800-\udfff]")
@@ -100,6 +102,22 @@ def normalize_parts(texts: Sequence[str]) -> list[str]:
     if len(parts) != len(texts):  # no parts, or one that has the separator itself
         return list(map(normalize, texts))
     return [part.strip(" ") for part in parts]
+
+
+def without_unseen(text: str) -> str:
+    r"""Return a text without the unseen characters that pages have; its letter case stays.
+
+    To search for these few, one by one, takes a tenth of the time of a pattern of all.
+
+    >>> without_unseen("\u200b33 co\u00adoperate")
+    '33 cooperate'
+    """
+    if text.isascii():
+        return text
+    found = [character for character in _OFTEN_UNSEEN if character in text]
+    for character in found:
+        text = text.replace(character, "")
+    return " ".join(text.split()) if found else text
 
 
 def count_words(text: str) -> float:

@@ -27,7 +27,7 @@ import xxhash
 from lxml import etree
 
 from dedup_filter.model import Document, Unjudged
-from dedup_filter.text.blocks import Block, split_blocks, text_hash
+from dedup_filter.text.blocks import Block, Cut, split_blocks, text_hash
 from dedup_filter.text.concealed import read_concealed
 from dedup_filter.text.content import (
     ANY_MENU,
@@ -39,8 +39,8 @@ from dedup_filter.text.content import (
 )
 from dedup_filter.text.decode import as_utf8, begins_as_file, looks_binary, parse
 from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
-from dedup_filter.text.marked_text import marked_text, parts_of
-from dedup_filter.text.page_url import base_of, canonical_links
+from dedup_filter.text.marked_text import Parts, marked_text, parts_of, with_pictures
+from dedup_filter.text.page_url import base_of, canonical_links, is_paged
 from dedup_filter.text.selectors import Effect, Selectors, select
 from dedup_filter.thresholds import ARTICLE_WORDS, FRAME_TIMES, HALF, LINE_WORDS
 
@@ -112,13 +112,16 @@ class Page:
     their notes are equal."""
     waiting_words: float = 0
     """The part of `unread_words` that waits for a script and may be the content of the page: all
-    unread text that is not merely hidden."""
+    unread text that is not merely hidden. More than all words of the page if it has few, and its
+    script data has values."""
     waiting_hash: int = 0
     """64 bits of the waiting text, 0 for none."""
     canonical: tuple[str, ...] = ()
     """URLs that it names as canonical: see `canonical_links`."""
     selected: tuple[Effect, ...] = ()
     """The effects of a user's selectors on it."""
+    is_paged: bool = False
+    """Whether it is one page of a sequence, by its links."""
 
     @cached_property
     def main(self) -> Content:
@@ -141,13 +144,11 @@ class Page:
     def document(
         self,
         content: Sequence[Block],
-        own: str,
         with_parts: Sequence[Block] | None = None,
     ) -> Document:
         """Make a document whose main text is some blocks.
 
-        `own`: the normal form of all text that is not known to be frame of the page's host. The
-        document gets the headings and images within `with_parts`; None: within the main text.
+        The document gets the headings and images within `with_parts`; None: within the main text.
         """
         text = "\n".join([block.text for block in content])
         around = content if with_parts is None else with_parts
@@ -166,7 +167,6 @@ class Page:
             self.waiting_words,
             self.waiting_hash,
             _hash_of(hashes.tobytes(), self.notes_hash),
-            _hash_of(own.encode("utf-8", "surrogatepass"), self.notes_hash),
             self.canonical,
             self.selected,
         )
@@ -210,7 +210,7 @@ def clean_text(page: Page | Document, times: Sequence[int]) -> str:
     return "\n".join(
         block.text
         for block in own
-        if block.position in main
+        if (block.position in main and block.kind != "picture")
         or (
             first < block.position < last
             and block.words > LINE_WORDS
@@ -325,15 +325,15 @@ def _needed(
     canonical = canonical_links(root)
     selected = () if selectors is None else select(root, selectors)
     base = "" if images_of is None else _absolute(images_of, str(base_of(root))) or images_of
-    marked = marked_text(root, with_images=images_of is not None)
-    empty = Page((), "", _declared_language(root), canonical=canonical, selected=selected)
+    marked = marked_text(root, with_images=images_of is not None, with_sources=True)
+    language, paged = _declared_language(root), is_paged(root)
+    empty = Page((), "", language, canonical=canonical, selected=selected, is_paged=paged)
     return empty, base, marked
 
 
 def _page(empty: Page, base: str, marked: str) -> Page:
     """Fill a page; `base`: the URL to which the addresses of its images are relative."""
-    parts = parts_of(marked)
-    cut = split_blocks(parts.visible)
+    parts, cut = cut_marked(marked)
     unread = (0.0, 0, False, 0, 0.0, 0)
     if parts.segments or parts.has_scripts or parts.notes:
         cut, unread = read_concealed(parts, cut)
@@ -349,7 +349,30 @@ def _page(empty: Page, base: str, marked: str) -> Page:
         *unread,
         empty.canonical,
         empty.selected,
+        empty.is_paged,
     )
+
+
+def cut_marked(marked: str) -> tuple[Parts, Cut]:
+    """Separate the parts of a marked text with sources, and cut the visible one.
+
+    A page of a few words is known by its pictures, too: each is a block then.
+    """
+    whole = parts_of(marked)
+    parts = _with_pictures(whole, are_text=False)
+    cut = split_blocks(parts.visible)
+    if parts.visible is not whole.visible:
+        words = word_sum(block for block in cut.blocks if block.is_text and block.kind != "title")
+        if words < ARTICLE_WORDS:
+            parts = _with_pictures(whole, are_text=True)
+            cut = split_blocks(parts.visible)
+    return parts, cut
+
+
+def _with_pictures(parts: Parts, *, are_text: bool) -> Parts:
+    visible = with_pictures(parts.visible, are_text=are_text)
+    pieces = [(place, with_pictures(text, are_text=are_text)) for place, text in parts.segments]
+    return parts._replace(visible=visible, segments=pieces)
 
 
 def _absolute(base: str, address: str) -> str:

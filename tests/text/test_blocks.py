@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 from lxml import html
 from text_samples import blocks_of, texts_of
 
-from dedup_filter.text.blocks import NOWHERE, split_blocks
+from dedup_filter.text.blocks import NOWHERE, split_blocks, text_hash
 from dedup_filter.text.decode import parse
+from dedup_filter.text.headlines import part_hash
 from dedup_filter.text.marked_text import LINK, marked_text
+from dedup_filter.text.plain_text import normalize
 from dedup_filter.text.reading import read_page
 
 UNSEEN = (
     "<script>var a</script><style>p {}</style><noscript>no</noscript><!-- comment -->"
     "<template><p>x</p></template><svg><title>icon</title>x</svg>"
-    "<select><option>one<option>two</select><video>no</video><iframe src=x>no</iframe>"
+    "<select><option>one<option>two</select><video>no</video><iframe>no</iframe>"
     "<div hidden><p>x</p></div>"
 )
 PICTURE = (
@@ -46,7 +48,7 @@ BEFORE = "More than anything that is hidden"
         (f"<p>{BEFORE}</p>{UNSEEN}<p>after</p>", [BEFORE, "after"]),
         (
             "a<textarea>one\ntwo</textarea>b<object data=x>three</object>c",
-            ["a", "one", "two", "b", "three", "c"],
+            ["a", "one", "two", "b", "x", "three", "c"],
         ),
         (
             f"a<svg><title>t</title><desc>d</desc><g>{PICTURE}</g></svg>b",
@@ -60,7 +62,7 @@ def test_texts(markup, texts):
 
 def test_kinds():
     page = (
-        "<h1>headline</h1><h3>heading</h3><p>paragraph</p><ul><li>item</ul><dl><dt>item</dl>"
+        "<h1>headline</h1><h3>heading</h3><p>paragraph</p><ul><li>item</ul><dl><dt>pair<dd>pair</dl>"
         "<table><caption>caption</caption><tr><td>cell</table><pre>code</pre><div>other</div>"
     )
     assert [block.kind for block in blocks_of(page)] == texts_of(page)
@@ -144,3 +146,40 @@ def test_blocks_are_all_text_in_order(markup):
         first, end = block.containers.firsts[block.inside], block.containers.ends[block.inside]
         assert first <= block.position < end
         assert block.words > 0
+
+
+INVISIBLE = [
+    "\u200b",
+    "\u200c",
+    "\u200d",
+    "\u2060",
+    "\ufeff",
+    "\u00ad",
+    "&shy;",
+    "&#8203;",
+    "&zwnj;",
+]
+
+
+@pytest.mark.parametrize("unseen", INVISIBLE)
+@pytest.mark.parametrize(
+    "text", ["33", "Cases per municipality", "می خواهم", "क् ष", "港口保持开放"]
+)
+def test_unseen_characters_make_no_difference(unseen, text):
+    pages = [text, text[:1] + unseen + text[1:], unseen + text, f"{unseen} {text} {unseen}"]
+    found = [blocks_of(f"<h1>{page}</h1><p>{page}</p>") for page in pages]
+    assert {block.hash for blocks in found for block in blocks} == {text_hash(text)}
+    assert [len(blocks) for blocks in found] == [2] * 4
+    normal = {normalize(block.text) for blocks in found for block in blocks}
+    assert normal == {normalize(text)}
+    assert len({part_hash(page) for page in (text, f"{text[:1]}\u200b{text[1:]}")}) == 1
+
+
+@pytest.mark.parametrize("unseen", INVISIBLE)
+def test_a_block_of_unseen_characters_is_none(unseen):
+    assert blocks_of(f"<p>{unseen}</p><td> {unseen} {unseen * 3}</td>") == []
+
+
+def test_a_word_is_shown_as_its_author_joined_it():
+    (block,) = blocks_of("<p>می\u200cخواهم</p>")
+    assert block.text == "می\u200cخواهم"

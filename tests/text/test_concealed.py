@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from text_samples import CHINESE, SECOND, page_of
 from text_samples import FIRST as SENTENCE
 
-from dedup_filter.text.concealed import prose_of
+from dedup_filter.text.script_data import prose_of
 
 ARTICLE = f"{SENTENCE} {SECOND}"
 FIRST = ARTICLE.partition(". ")[0]
@@ -28,9 +28,57 @@ def data(value: object) -> str:
 HIDDEN = [
     f"<div hidden id=S:0><p>{ARTICLE}</p></div>",
     f"<section><div hidden=until-found>{ARTICLE}</div></section>",
+    f"<section><div style='opacity:0;display: none'>{ARTICLE}</div></section>",
     f"<noscript><p>{ARTICLE}</p></noscript>",
     "<x-a><template shadowrootmode=open>" * 50 + ARTICLE + "</template></x-a>" * 50,
 ]
+
+
+STYLES = [
+    "display:none",
+    " Color: red;\n DISPLAY : None",
+    "display: none !important; margin: 0",
+    "margin:0;visibility:hidden",
+    "Visibility: HIDDEN!important",
+]
+SHOWN = [
+    "--display:none",
+    "x-display: none",
+    "display:none-x",
+    "overflow:hidden",
+    "background:url(display:none)",
+    "text-decoration:none",
+    "display:block",
+    "visibility:visible",
+]
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("tag", "div p li td section h2 span b".split())
+@pytest.mark.parametrize("text", [OTHER, CHINESE, "token f0e1"])
+def test_a_style_hides_as_the_attribute_does(style, tag, text):
+    markup = f"<p>{ARTICLE}</p><div>{{}}</div><p>{LEGAL}</p>"
+    hidden, styled, said = (
+        page_of(markup.format(f"<{tag} {attribute}>{text}</{tag}>"))
+        for attribute in ("hidden", f'style="{style}"', "")
+    )
+    shown = [[block.text for block in page.blocks] for page in (hidden, styled, said)]
+    assert shown[0] == shown[1] == [ARTICLE, LEGAL] != shown[2]
+    assert styled.unread_words == hidden.unread_words > 0
+    assert styled.unread_hash == hidden.unread_hash
+
+
+@pytest.mark.parametrize("style", SHOWN)
+@pytest.mark.parametrize("tag", ["div", "span"])
+def test_other_styles_hide_nothing(style, tag):
+    page = page_of(f'<p>{ARTICLE}</p><div><{tag} style="{style}">{OTHER}</{tag}></div>')
+    assert [block.text for block in page.blocks] == [ARTICLE, OTHER]
+    assert page.unread_words == 0
+
+
+def test_hidden_words_do_not_cut_the_sentence_around_them():
+    page = page_of(f"<p>{FIRST} <span style='display:none'>(for robots)</span> {OTHER}</p>")
+    assert [block.text for block in page.blocks] == [f"{FIRST} {OTHER}"]
 
 
 @pytest.mark.parametrize("markup", HIDDEN)
@@ -130,7 +178,7 @@ def test_paragraphs_of_each_script_stand_in_a_container_of_their_own():
     assert {block.kind for block in found.blocks} == {"paragraph"}
     one, other, third = (block.containers.parents[block.inside] for block in found.blocks)
     assert (one != other, other == third) == (True, True)
-    assert (found.unread_words, found.is_by_script) == (0, False)
+    assert (found.unread_words, found.is_by_script) == (1, False)
 
 
 CODE = "<script src=app.js></script>"

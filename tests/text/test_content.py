@@ -147,6 +147,48 @@ def test_named_frames_are_dropped_and_what_holds_the_page_is_not(name):
     assert main_text(f'<div class="{name}">{BOTH}</div>') == [FIRST, SECOND]
 
 
+ARTICLE = f"<h1>Ice</h1>{BOTH}<p>{FIRST}</p>"
+
+
+@pytest.mark.parametrize("tag", ["aside", "dialog", "footer", "menu", "nav"])
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        # An article, between other frames or within one, and open up to the end of the page.
+        ("<div>{links}</div><{tag}>{article}</{tag}><footer>{note}</footer>", "article"),
+        (
+            "<article><{tag}><div><a href=/>Up</a></div><section>{article}</section></article>",
+            "article",
+        ),
+        ("<{tag}>{article}<nav>{note}</nav><div class=comments>{note}</div></{tag}>", "article"),
+        ("<div>{links}</div><div class=note>{note}</div><{tag}>{article}", "article"),
+        ("<{tag}><nav>{links}</nav><menu><div>{article}</div></menu>{links}</{tag}>", "article"),
+        # Text beside a headline, or beside a longer text, is still a frame.
+        ("<h1>Ice</h1><div>{links}</div><{tag}><p>{both}</p></{tag}>", "headline"),
+        ("<div>{article}</div><{tag}><p>{note}</p></{tag}>", "article"),
+        ("<div><p>{both}</p></div><{tag}><h2>More</h2><p>{both}</p></{tag}>", "text"),
+        ("<div><p>{both}</p></div><{tag}>{more}{more}{more}</{tag}>", "text"),
+        ("<div>{links}</div><{tag}><p>{both}</p></{tag}>", "text"),
+    ],
+)
+@pytest.mark.parametrize(
+    "texts", [[FIRST, SECOND, FIRST], [CHINESE] * 3, [RIGHT_TO_LEFT * 2, RIGHT_TO_LEFT]]
+)
+def test_an_article_in_the_element_of_a_frame_is_read(tag, page, expected, texts):
+    article = f"<h1>Ice</h1>{''.join(f'<p>{text}</p>' for text in texts)}"
+    both, note = " ".join(texts), " ".join(VERSES)
+    more = f"<h2>More</h2><p>{both}</p>"
+    written = page.format(tag=tag, article=article, both=both, more=more, links=TEASERS, note=note)
+    found = {"article": ["Ice", *texts], "headline": ["Ice"], "text": [" ".join(texts)]}
+    assert main_text(written) == found[expected]
+
+
+def test_a_long_article_in_many_frames_is_read():
+    deep = f"{'<aside>' * 200}{ARTICLE * 2_000}"
+    assert len(main_text(deep)) == 8_000
+    assert main_text(f"<aside><form>{ARTICLE}</form></aside>") == ["Ice", FIRST, SECOND, FIRST]
+
+
 @given(MARKUP, st.sampled_from([0, 2, 3]))
 def test_content_is_some_of_the_blocks_in_order(markup, dropped):
     blocks = blocks_of(markup)

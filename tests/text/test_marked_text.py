@@ -56,7 +56,8 @@ ATTRIBUTES = st.dictionaries(
     ),
     st.sampled_from(["", "#", "#top", "/a", "nav comments", " x\n y ", "<&>'\"", "联合", "a/json"])
     | st.sampled_from(["S:", "S:0", "reader-S:1f", "S:top", "s:0"])
-    | st.sampled_from(["display: block", "color: red;display:inline-table", "x;display:table-row"]),
+    | st.sampled_from(["display: block", "color: red;display:inline-table", "x;display:table-row"])
+    | st.sampled_from(["--display:none", "x:y; Display : NONE", "visibility:hidden !important"]),
     max_size=3,
 ) | st.sampled_from([{"shadowrootmode": mode} for mode in ("open", "Closed", "İpen", "none")])
 TEXT = st.text(
@@ -87,7 +88,10 @@ def walked(element, with_images):
         is_link = tag == "button" or (tag == "a" and leads_away)
         inside = f"{LINK}{inside}{UNLINK}" if is_link else f"{LINE_END * (tag == 'br')}{inside}"
         is_line = tag in ("b", "span") and ("y:block" in style or "y:table" in style)
-        return f"{OPEN}{tag} {OPEN}{inside}{CLOSE}" if is_line else inside
+        block = f"{OPEN}{tag} {OPEN}{inside}{CLOSE}"
+        if tag in ("b", "span") and is_concealed(element):
+            return f"{HIDE}{block}{UNHIDE}"
+        return block if is_line else inside
     is_empty = tag == "div" and "id" in element.attrib and not element.xpath("*")
     is_empty = is_empty and not str(element.xpath("normalize-space()"))
     names = f"{get('class', '')} {get('role', '')}" if tag in NAMED else ""
@@ -96,12 +100,20 @@ def walked(element, with_images):
     if tag == "template":
         is_hidden = get("shadowrootmode", "").encode().lower() not in (b"open", b"closed")
     else:
-        is_hidden = tag == "noscript" or "hidden" in element.attrib
+        is_hidden = tag == "noscript" or is_concealed(element)
     root = f"{SCRIPT}{get('id')}{UNSCRIPT}" if is_empty else ""
     ids = [each.get("id", "") for each in (element, *element) if isinstance(each.tag, str)]
     streamed = "S:" if tag in NAMED and any(re.fullmatch(".*S:[0-9a-f]*", i) for i in ids) else ""
     hidden = f"{HIDE}{OPEN}{tag} {names}{streamed}{rest}{UNHIDE}"
     return root + (hidden if is_hidden else block)
+
+
+def is_concealed(element):
+    """Return whether an attribute of an element hides it."""
+    style = element.get("style", "").encode().lower().decode()
+    rules = [rule.split("!")[0].partition(":") for rule in re.sub("[ \t\n]", "", style).split(";")]
+    hidden = [("display", ":", "none"), ("visibility", ":", "hidden")]
+    return "hidden" in element.attrib or any(rule in hidden for rule in rules)
 
 
 def written_whole(element, tag, with_images):

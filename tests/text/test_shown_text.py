@@ -78,6 +78,18 @@ def test_a_list_of_options_makes_no_page_unread(pages):
     assert page_of(f"<select>{options}</select>").unread_words == 0
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    ["<template>{}</template>", "<div hidden>{}</div>", "<p style='display:none'>{}</p>"],
+)
+def test_an_article_is_found_beside_longer_hidden_text(pages, hidden):
+    beside = "".join(hidden.format(prose(n, words=60)) for n in range(20, 30))
+    article = f"<p>{prose(5, words=120)}</p><p>{prose(6, words=120)}</p>"
+    shown = [around(f"{edit}{article}{beside}") for edit in ("", "<p>One more.</p>")]
+    found = [pages.see(f"https://{n}.example/", html=page).outcome for n, page in enumerate(shown)]
+    assert found == ["new", "near"]
+
+
 class TestFrames:
     def test_are_read_where_they_stand(self):
         inner = "<title>Inner</title><p>two<div hidden>no</div>" + framed("<p>three</p>")
