@@ -7,11 +7,10 @@ from contextlib import suppress
 import numpy as np
 import numpy.typing as npt
 
+from dedup_filter.fingerprints.block_columns import BlockColumns, Places
 from dedup_filter.fingerprints.profile import (
     DIGEST_BYTES,
-    MeasuredPassages,
     PageProfile,
-    Passage,
     Surroundings,
     Text,
 )
@@ -42,11 +41,14 @@ def made_profile(chance: random.Random, words: int, fingerprint: int | None = No
 def profile_of(
     digest: bytes, fingerprint: int, hashes: npt.NDArray[np.uint32], words: int, headline: Headline
 ) -> PageProfile:
-    """Make a page of one passage, new on its host; with few words it has no fingerprint."""
+    """Make a page of one paragraph, new on its host; with few words it has no fingerprint."""
     is_long = words >= MIN_WORDS
     keys = keys_of([smallest(hashes.astype(np.uint64))]) if is_long else b""
     text = Text("new", fingerprint, hashes, words, keys)
-    passage = Passage("", 0, "prose", in_new=True, in_main=True, in_span=True)
+    one, whole = np.ones(1, np.bool_), np.full(1, digest[0], np.uint64)
+    ends, places = np.array([0, len(hashes)]), Places.of_text(one)
+    of_words = hashes.astype(np.uint64), np.zeros(len(hashes), np.bool_)
+    blocks = BlockColumns([""], whole, places, hashes, ends, 1, *of_words, whole, one)
     return PageProfile(
         digest=digest,
         is_blank=False,
@@ -56,7 +58,7 @@ def profile_of(
         headline=headline,
         around=Surroundings(),
         texts=(text,) if is_long else (),
-        passages=MeasuredPassages([passage], hashes, [0, len(hashes)], 1, hashes.astype(np.uint64)),
+        blocks=blocks,
         sketch=sketch(hashes),
         keys=keys,
         word_count=words,

@@ -28,7 +28,7 @@ Cost: 0.1 ms for 1,000 blocks to load a host, and the same to write it.
 """
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import time as now
 from typing import NamedTuple
@@ -48,6 +48,7 @@ from dedup_filter.frames.host_frames import (
     Host,
     HostContext,
     Stored,
+    frame_mark,
     no_context,
     pack,
     unpack,
@@ -57,6 +58,7 @@ from dedup_filter.model import Verdict
 from dedup_filter.store.protocol import KeptPages, Overtaken
 from dedup_filter.store.records import KEPT_AS_TEXT
 from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
+from dedup_filter.text.headlines import canonical_marks, part_hash
 from dedup_filter.text.page_url import Place, canonical_of, url_key
 from dedup_filter.text.reading import Shown, clean_text
 from dedup_filter.thresholds import FRAME_TIMES
@@ -86,6 +88,8 @@ class _Countable(NamedTuple):
     """None: the page need not be judged again."""
     times: tuple[bytes, bool] | None
     """The expected counts of its frame when the page was judged, if it may be judged again."""
+    evidence: Sequence[int] = ()
+    """Hashes that count beside its blocks: see `HostContext.updates`."""
 
 
 class _Change(NamedTuple):
@@ -209,7 +213,9 @@ class PageJudge:
     ) -> list[tuple[Host, FrameUpdate]]:
         """Return the updates of a counted page; a thin page counts if it is recorded as kept."""
         counts_thin = self._config.same_template is not None and countable.number > 0
-        return context.updates(is_kept=countable.is_kept, counts_thin=counts_thin)
+        return context.updates(
+            is_kept=countable.is_kept, counts_thin=counts_thin, evidence=countable.evidence
+        )
 
     def profile(self, place: Place, page: ReadPage) -> PageProfile:
         """Profile a page as `claim` would now; count nothing."""
@@ -302,8 +308,14 @@ class PageJudge:
         is_kept = original is None and not was_shown
         waits = is_kept and counted.pages_of_template < FRAME_TIMES
         number = number if original is None else 0
-        again = (page, expected.frame_times) if waits else (None, None)
-        return _Countable(number, counted.host.name, counted.shown, is_kept, *again)
+        refused = verdict.refused
+        evidence = [] if refused is None else [*map(frame_mark, refused.paragraphs)]
+        if verdict.canonical is not None:
+            named = canonical_marks(url_key(verdict.canonical), expected.headline)
+            evidence += map(part_hash, named)
+        again, times = (page, expected.frame_times) if waits else (None, None)
+        host, shown = counted.host.name, counted.shown
+        return _Countable(number, host, shown, is_kept, again, times, evidence)
 
     def _count(self, countable: _Countable, context: HostContext) -> _Change:
         """Write the changes by a counted page, within a transaction; return the changes."""
@@ -439,14 +451,15 @@ def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], St
 
 def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> PageProfile:
     """Profile a page in the context of its host and its sites."""
-    texts = texts_of(page, context.times, context.headline, context.around)
+    texts = texts_of(page, context.times, context.are_frame, context.headline, context.around)
     return profile(texts, config)
 
 
 def _is_at_its_url(place: Place, found: Verdict) -> bool:
     """Return whether a page is a later version of a page at its URL, near or not near enough."""
     nearest = found.refused.url if found.refused is not None else None
-    return found.outcome == "revisit" or (nearest is not None and url_key(nearest) == place.key)
+    # Pages without a URL are not at one.
+    return found.outcome == "revisit" or (bool(nearest) and url_key(nearest or "") == place.key)
 
 
 def _framed(place: Place, page: ReadPage) -> str:

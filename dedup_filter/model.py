@@ -67,10 +67,7 @@ class Document:
     waiting_hash: int = 0
     """64-bit hash of the waiting text; 0 for none."""
     whole_hash: int = field(default=0, compare=False)
-    """64-bit hash of all text that is read, block by block, and of the page's notes; 0:
-    `whole_text` is hashed instead."""
-    own_hash: int = field(default=0, compare=False)
-    """64-bit hash of the notes and of the normal form of all text not known to be frame; 0:
+    """64-bit hash of all text that is compared, block by block, and of the page's notes; 0:
     `whole_text` is hashed instead."""
     canonical: tuple[str, ...] = field(default=(), compare=False)
     """URLs that the page names as canonical; may be relative."""
@@ -147,6 +144,8 @@ class Refusal(NamedTuple):
     """URL of the other page."""
     lines: tuple[MissingLine, ...] = ()
     """All missing lines, if they are few and the only reason for the refusal."""
+    paragraphs: tuple[int, ...] = ()
+    """Hashes of all missing paragraphs, if they are the only reason for the refusal."""
 
 
 def as_hex(fingerprint: int | None) -> str | None:

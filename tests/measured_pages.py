@@ -1,20 +1,19 @@
-"""Pages of passages whose words occur once, and what is measured of them."""
+"""Pages of blocks whose words occur once, and what is measured of them."""
 
 from collections.abc import Callable
+from dataclasses import fields
+from typing import NamedTuple
+
+import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import words_of
-from dedup_filter.fingerprints.profile import (
-    PageProfile,
-    PageTexts,
-    Passage,
-    PassageKind,
-    Surroundings,
-    profile,
-)
+from dedup_filter.fingerprints.block_columns import BlockKind, Places
+from dedup_filter.fingerprints.profile import PageProfile, PageTexts, Surroundings, profile
 from dedup_filter.model import Document
+from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import Headline
-from dedup_filter.text.lines import compared_lines
+from dedup_filter.text.masks import masked
 from dedup_filter.text.plain_text import normalize
 from dedup_filter.thresholds import LINE_WORDS
 
@@ -26,48 +25,71 @@ def words(name: str, count: int) -> str:
     return " ".join(f"{name}{number}" for number in range(count))
 
 
-def _kind(text: str) -> PassageKind:
+class Made(NamedTuple):
+    """A block, and where it stands: a row of `Places`."""
+
+    text: str
+    kind: BlockKind
+    times: int = 0
+    in_new: bool = False
+    in_main: bool = False
+    in_span: bool = True
+    is_frame: bool = False
+    is_beside: bool = False
+    is_framed: bool = False
+    is_outside: bool = False
+    is_above: bool = False
+    is_item: bool = False
+    is_row: bool = False
+    is_masked: bool = False
+    has_links: bool = False
+
+    @property
+    def is_prose(self) -> bool:
+        return self.kind == "prose"
+
+    @property
+    def is_line(self) -> bool:
+        return self.kind == "line"
+
+
+def _kind(text: str) -> BlockKind:
     return "line" if len(text.split()) <= LINE_WORDS else "prose"
 
 
-def new(text: str) -> Passage:
+def new(text: str) -> Made:
     """A block that the host has not shown."""
-    return Passage(text, 0, _kind(text), in_new=True, in_main=True, in_span=True)
+    return Made(text, _kind(text), in_new=True, in_main=True)
 
 
-def shown_once(text: str) -> Passage:
-    return Passage(text, 1, _kind(text), in_new=False, in_main=True, in_span=True)
+def shown_once(text: str) -> Made:
+    return Made(text, _kind(text), 1, in_main=True)
 
 
-def aside(text: str) -> Passage:
-    """A new block beside the body of the main content, within the span."""
-    kind = _kind(text)
-    return Passage(text, 0, kind, in_new=False, in_main=False, in_span=True, is_beside=True)
-
-
-def links(text: str) -> Passage:
+def links(text: str) -> Made:
     """A new block of links within the main content."""
     return new(text)._replace(kind="link", has_links=True)
 
 
-def frame(text: str) -> Passage:
-    return Passage(text, 2, _kind(text), in_new=False, in_main=False, in_span=True)
+def frame(text: str) -> Made:
+    return Made(text, _kind(text), 2, is_frame=True)
 
 
 def measured(
-    *passages: Passage,
+    *blocks: Made,
     headline: Headline = NO_HEADLINE,
     unread: float = 0,
     waiting: float = 0,
     times_shown: Callable[[str], int] = lambda _: 0,
     is_frame_known: bool = False,
     is_view: bool = False,
+    is_paged: bool = False,
 ) -> PageProfile:
-    """The profile of a page of these passages, which hides `unread` words.
+    """The profile of a page of these blocks, which hides `unread` words.
 
     Of these `waiting` wait for a script.
     """
-    text = "\n".join(passage.text for passage in passages)
+    text = "\n".join(block.text for block in blocks)
     document = Document(
         text,
         whole_text=text,
@@ -77,9 +99,24 @@ def measured(
         waiting_hash=int(waiting),
     )
     around = Surroundings(times_shown, is_frame_known, is_view)
-    parts = compared_lines(
-        [normalize(passage.text) for passage in passages],
-        [passage.kind == "line" for passage in passages],
+    compared = [masked(block.text) if block.is_line else block.text for block in blocks]
+    names = [each.name for each in fields(Places)]
+    dtypes = {"times": np.intp}
+    columns = (
+        np.array([getattr(block, name) for block in blocks], dtypes.get(name, np.bool_))
+        for name in names
     )
-    texts = PageTexts(document, passages, words_of(parts), headline, around)
-    return profile(texts, FilterConfig())
+    return profile(
+        PageTexts(
+            document,
+            Places(*columns),
+            np.ones(len(blocks), np.bool_),
+            np.array(list(map(text_hash, compared)), np.uint64),
+            [block.text for block in blocks],
+            words_of([normalize(each) for each in compared]),
+            headline,
+            around,
+            is_paged,
+        ),
+        FilterConfig(),
+    )

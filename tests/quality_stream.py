@@ -9,7 +9,7 @@ in Chinese). Edits come from a fixed seed.
 import re
 from html import escape
 from random import Random
-from string import Template
+from string import Template, ascii_lowercase
 from typing import NamedTuple
 
 from crawler.demo_site.articles import read_article
@@ -54,7 +54,8 @@ def documents(language: str, seed: int = 1) -> list[Document]:
             frame = FRAMES[language][number % len(FRAMES[language])]
             html = _page(frame, article.title, edited, chance.sample(titles, 2))
             text = "\n".join(edited)
-            url = f"http://{frame}.example/{name}/{number}"
+            # Numbers would say that the versions are pages of one sequence.
+            url = f"http://{frame}.example/{name}/{ascii_lowercase[number]}"
             made.append(Document(url, text, html, _grams(text, language)))
     chance.shuffle(made)
     return made

@@ -104,7 +104,7 @@ def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(compare
 class TestEditions:
     """An article comes again with a paragraph more, and makes no frame of itself."""
 
-    MORE = f"<p>{prose(70, words=45)}</p>"
+    MORE = f"<p>{' '.join(WORDS[345:390])}.</p>"
 
     @staticmethod
     def story(seed: int, more: str = "", beside: int = 0, menu: str = MENU) -> str:

@@ -13,7 +13,8 @@ from typing import NamedTuple, Protocol
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Match, Source
-from dedup_filter.text.headlines import Headline
+from dedup_filter.text.headlines import Headline, canonical_marks
+from dedup_filter.text.page_url import Kinship, Place, kinship, named_key
 from dedup_filter.thresholds import MOST
 
 Found = dict[int, tuple[int, int]]
@@ -67,6 +68,14 @@ class Stored(Protocol):
     def digest(self) -> bytes:
         """See `PageProfile`."""
 
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+
+    @property
+    def canonical_key(self) -> int | None:
+        """The key of the other URL that it names as canonical."""
+
 
 class Candidate(NamedTuple):
     """A stored page that the judged page may repeat."""
@@ -87,6 +96,8 @@ class Candidate(NamedTuple):
     digest: bytes = b""
     source: Source | None = None
     """The look-up that found it, perhaps beyond k bits; None: a fingerprint, or equal text."""
+    kinship: Kinship = "other"
+    """How its URL is related to the URL of the judged page."""
 
 
 def found_by_texts(look_ups: Iterable[Sequence[Match]]) -> tuple[Found, int]:
@@ -149,3 +160,21 @@ def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:
     """
     is_of_site = page.around.is_of_site
     return bool(own_host) and host == own_host, is_of_site is not None and is_of_site(host)
+
+
+def relation_of_urls(page: PageProfile, place: Place, stored: Stored) -> Kinship:
+    """Return how the URL of a page, its place, and the URL of a stored page are related.
+
+    URLs of one canonical URL are spellings of one, unless pages under other headlines name it, too.
+    """
+    if page.is_paged:
+        return "series"
+    if not ("://" in place.url and "://" in stored.url):
+        return "other"  # a page without a URL has a name that says nothing
+    related = kinship(place.url, stored.url)
+    if related != "other":
+        return related
+    mine = named_key(place, page.canonical)
+    theirs = stored.url_key if stored.canonical_key is None else stored.canonical_key
+    times, (any_page, same_headline) = page.around.times_shown, canonical_marks(mine, page.headline)
+    return "spelling" if mine == theirs and times(any_page) <= times(same_headline) else related

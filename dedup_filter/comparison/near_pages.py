@@ -19,7 +19,7 @@ from dedup_filter.comparison.candidates import (
     found_beyond,
     is_found_by_phrases,
 )
-from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
+from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import contained, shared
 from dedup_filter.model import NearPage
 
@@ -28,10 +28,6 @@ _Hashes = npt.NDArray[np.uint32]
 
 class Recorded(Stored, Protocol):
     """The fields of a record that `find` needs."""
-
-    @property
-    def url(self) -> str:
-        """The URL of its page."""
 
     @property
     def is_pending(self) -> bool:
@@ -80,7 +76,7 @@ class Query(NamedTuple):
         for record in records:
             if record.is_pending:
                 continue
-            if self.digest is not None and record.digest[EQUAL_DIGEST] == self.digest[EQUAL_DIGEST]:
+            if self.digest is not None and record.digest == self.digest:
                 found.append(NearPage(record.url, 0, 1.0, record.page))
                 continue
             if record.fingerprint is None:

@@ -63,7 +63,7 @@ measured, 0.3 to 0.6 of the words are in its own list, and below 0.15 in any oth
 _AROUND = 8
 """Words on either side. With 4, three times as much prose is dropped; with 12 as much as with 8;
 with 6, two versions of a Chinese text differ more."""
-_ONE_IN = 5
+FUNCTION_WORD_IN = 5
 """In a sentence, one in so many words is a function word."""
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd (Knuth 6.4)
@@ -227,7 +227,7 @@ def _in_window(values: WordValues, size: int) -> BoolArray:
     words = len(values.hashes)
     # The text is padded with words of score 0 at both ends.
     scores = np.zeros(words + 2 * _AROUND + 1, np.int32)
-    scores[_AROUND + 1 : _AROUND + 1 + words] = _ONE_IN * values.is_function_word - 1
+    scores[_AROUND + 1 : _AROUND + 1 + words] = FUNCTION_WORD_IN * values.is_function_word - 1
     sums = np.cumsum(scores)
     are_sentences: BoolArray = sums[size + 2 * _AROUND :] >= sums[: words - size + 1]
     return are_sentences

@@ -22,21 +22,31 @@ from sys import getsizeof
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import BoolArray, Words, words_of
-from dedup_filter.fingerprints.profile import PageTexts, Passage, PassageKind, Surroundings
+from dedup_filter.fingerprints.block_columns import BlockKind, Places
+from dedup_filter.fingerprints.profile import PageTexts, Surroundings
 from dedup_filter.model import Document, Reason, Unjudged
-from dedup_filter.text.blocks import Block
-from dedup_filter.text.content import Content, find_content, first_link, whole_content, word_sum
+from dedup_filter.text.blocks import Block, Containers, text_hash
+from dedup_filter.text.content import (
+    Content,
+    find_content,
+    first_link,
+    link_items,
+    whole_content,
+    word_sum,
+)
 from dedup_filter.text.decode import looks_binary
 from dedup_filter.text.headlines import MOST_OF_HEADLINE, Headline
-from dedup_filter.text.lines import compared_lines, text_blocks
+from dedup_filter.text.lines import text_blocks
+from dedup_filter.text.masks import masked, without_numbers
 from dedup_filter.text.page_bytes import pack_page, page_nbytes, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import links_of_header
 from dedup_filter.text.payloads import Payloads
-from dedup_filter.text.plain_text import count_words, normalize_parts
+from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
 from dedup_filter.text.reading import Page, Shown, read
 from dedup_filter.text.selectors import Selectors
 from dedup_filter.thresholds import FRAME_TIMES, LINE_WORDS, MIN_WORDS
@@ -51,7 +61,7 @@ class ReadPage:
 
     content: Page | Document
     """The page taken apart; a document, if it is a plain text."""
-    kinds: Sequence[PassageKind]
+    kinds: Sequence[BlockKind]
     """What each of its blocks is; of a plain text, each of its paragraphs and lines."""
     normal: Sequence[str]
     """The normal form of each."""
@@ -66,15 +76,27 @@ class ReadPage:
         language_parts = None
         if isinstance(content, Page):
             texts, kinds = [block.text for block in content.blocks], _kinds(content.blocks)
+            compared = [block.compared for block in content.blocks]
             language_parts = _language_parts(content)
         else:
             texts = text_blocks(content.text)
             kinds = ["line" if count_words(text) <= LINE_WORDS else "prose" for text in texts]
+            compared = [
+                masked(text) if kind == "line" else text
+                for text, kind in zip(texts, kinds, strict=True)
+            ]
         normal = normalize_parts(texts)
+        parts = [
+            form if own == text else normalize(own)
+            for text, own, form in zip(texts, compared, normal, strict=True)
+        ]
+        if config.ignore_numbers:
+            parts = [
+                without_numbers(part) if kind == "line" else part
+                for part, kind in zip(parts, kinds, strict=True)
+            ]
         words = words_of(
-            compared_lines(
-                normal, [kind == "line" for kind in kinds], with_numbers=not config.ignore_numbers
-            ),
+            parts,
             language_parts,
             declared_language=content.language,
             feature_hash=config.feature_hash,
@@ -167,7 +189,7 @@ def _language_parts(page: Page) -> BoolArray | None:
     return np.array([first <= block.position <= last for block in page.blocks], np.bool_)
 
 
-def _kinds(blocks: Sequence[Block]) -> list[PassageKind]:
+def _kinds(blocks: Sequence[Block]) -> list[BlockKind]:
     """Return what each block is; a heading belongs to the links below it ("Read also")."""
     are_before_links = [not block.is_text for block in blocks[1:]] + [False]
     return [
@@ -180,6 +202,7 @@ def _kinds(blocks: Sequence[Block]) -> list[PassageKind]:
     ]
 
 
+_ROWS = ("item", "pair", "cell", "caption", "code")
 _NO_HEADLINE, _ALONE = Headline(), Surroundings()
 
 
@@ -202,23 +225,34 @@ class Contents(NamedTuple):
 def texts_of(
     page: ReadPage,
     times: Sequence[int] = (),
+    are_frame: Sequence[bool] = (),
     headline: Headline = _NO_HEADLINE,
     around: Surroundings = _ALONE,
 ) -> PageTexts:
     """Return the texts that a page is judged by.
 
-    `times` is how many earlier pages of its host have shown each block, of a plain text nothing.
-    The headline of a plain text is its title, or else the short line that it begins with.
+    `times` is how many earlier pages of its host have shown each block, `are_frame` whether it is
+    marked as frame; of a plain text nothing. The headline of a plain text is its title, or else the
+    short line that it begins with.
     """
     content = page.content
     if isinstance(content, Document):
         return _of_document(page, content)
     contents = contents_of(content, times)
-    are_unframed = [shown < FRAME_TIMES for shown in times]
-    own = " ".join(filter(None, compress(page.normal, are_unframed)))
-    document = content.document(contents.known_by, own, contents.main)
-    passages, chosen = _passages(page, content.blocks, times, contents)
-    return PageTexts(document, passages, page.words.part(chosen), headline, around)
+    document = content.document(contents.known_by, contents.main)
+    places = _places(page, content, times, are_frame, contents)
+    chosen = places.in_new | places.in_main | places.in_span | places.is_line | ~places.is_frame
+    return PageTexts(
+        document,
+        places.at(chosen),
+        chosen,
+        np.array(content.shown.blocks, np.uint64),
+        [block.text for block in compress(content.blocks, chosen.tolist())],
+        page.words.part(chosen),
+        headline,
+        around,
+        content.is_paged,
+    )
 
 
 def contents_of(page: Page, times: Sequence[int]) -> Contents:
@@ -240,42 +274,62 @@ def contents_of(page: Page, times: Sequence[int]) -> Contents:
 
 def _of_document(page: ReadPage, document: Document) -> PageTexts:
     texts, kinds = text_blocks(document.text), page.kinds
-    passages = [
-        Passage(text, 0, kind, in_new=True, in_main=True, in_span=True)
-        for text, kind in zip(texts, kinds, strict=True)
-    ]
     begins_with_line = len(texts) > 1 and kinds[0] == "line" and not document.title
     first = texts[0][:MOST_OF_HEADLINE] if begins_with_line else ""
     headline = Headline(first, document.title)
-    return PageTexts(document, passages, page.words, headline, Surroundings(is_plain=True))
+    places = Places.of_text(np.array([kind == "prose" for kind in kinds], np.bool_))
+    hashes = np.fromiter(map(text_hash, texts), np.uint64, len(texts))
+    chosen, around = np.ones(len(texts), np.bool_), Surroundings(is_plain=True)
+    return PageTexts(document, places, chosen, hashes, texts, page.words, headline, around)
 
 
-def _passages(
-    page: ReadPage, blocks: Sequence[Block], times: Sequence[int], contents: Contents
-) -> tuple[list[Passage], BoolArray]:
-    """Return the blocks that belong to the page or its three texts, and a mask of them."""
-    new, main, span = ({block.position for block in text} for text in contents[:3])
-    unframed = {block.position for block in contents.of_unframed.candidates}
+def _places(
+    page: ReadPage,
+    content: Page,
+    times: Sequence[int],
+    are_frame: Sequence[bool],
+    contents: Contents,
+) -> Places:
+    """Return where all blocks of a page stand."""
+    blocks = content.blocks
+    positions = np.array([block.position for block in blocks], np.intp)
+
+    def mask(chosen: Sequence[Block]) -> BoolArray:
+        are_chosen = np.zeros(positions.max(initial=0) + 1, np.bool_)
+        are_chosen[[block.position for block in chosen]] = True
+        return are_chosen[positions]
+
+    shown, in_span = np.array(times, np.intp), mask(contents.span)
     first, end = contents.of_unframed.body
-    below = first_link(blocks)
-    of_texts, is_host_known = new | main | span, any(times)
-    are_chosen = [
-        block.position in of_texts or (is_host_known and not shown)
-        for block, shown in zip(blocks, times, strict=True)
-    ]
-    passages = [
-        Passage(
-            block.text,
-            shown,
-            kind,
-            (place := block.position) in new,
-            place in main,
-            place in span,
-            is_beside=not first <= place < end,
-            is_framed=shown < FRAME_TIMES and place not in unframed,
-            is_above=place < below and place not in span,
-            has_links=block.link_words > 0,
-        )
-        for block, kind, shown in compress(zip(blocks, page.kinds, times, strict=True), are_chosen)
-    ]
-    return passages, np.array(are_chosen, np.bool_)
+    kinds = np.array(page.kinds)
+    return Places(
+        times=shown,
+        is_frame=np.array(are_frame, np.bool_),
+        is_prose=kinds == "prose",
+        is_line=kinds == "line",
+        in_new=mask(contents.new),
+        in_main=mask(contents.main),
+        in_span=in_span,
+        is_beside=(positions < first) | (positions >= end),
+        is_framed=(shown < FRAME_TIMES) & ~mask(contents.of_unframed.candidates),
+        is_outside=_outside_main_element(blocks, positions),
+        is_above=(positions < first_link(blocks)) & ~in_span,
+        is_item=link_items(blocks),
+        is_row=np.array([block.kind in _ROWS for block in blocks], np.bool_),
+        is_masked=np.array(list(map(_is_masked, blocks)), np.bool_),
+        has_links=np.array([block.link_words > 0 for block in blocks], np.bool_),
+    )
+
+
+def _is_masked(block: Block) -> bool:
+    return block.compared != block.text and not any(map(str.isdigit, block.compared))
+
+
+def _outside_main_element(blocks: Sequence[Block], positions: npt.NDArray[np.intp]) -> BoolArray:
+    """Return which blocks stand outside the only `main` element; none if there is not one."""
+    containers = blocks[0].containers if blocks else Containers()
+    found = [number for number, role in enumerate(containers.roles) if role.frame == "main"]
+    if len(found) != 1:
+        return np.zeros(len(blocks), np.bool_)
+    first, end = containers.firsts[found[0]], containers.ends[found[0]]
+    return (positions < first) | (positions >= end)

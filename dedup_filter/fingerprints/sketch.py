@@ -1,7 +1,7 @@
 """A page's hashes -> the numbers that are stored of it: a fingerprint, a sketch and keys.
 
     weighted features          -> fingerprint   8 bytes, which look-ups find within k bits
-    hashes of all shingles     -> sketch        at most 512 bytes: how much of a page is in another
+    shingles and blocks        -> sketch        at most 1.5 KB: how much of a page is in another
     hashes of all shingles     -> keys          32 bytes, which find pages with much of the text
 
 Fingerprint: simhash. Charikar (2002), "Similarity estimation techniques from rounding algorithms",
@@ -30,12 +30,18 @@ similarity, containment is not lower if B holds more than A: another frame, comm
 
     scale s   1 byte
     bits b    1 byte: of each kept hash, only the b bits after its s leading zeros are stored
+    n         2 bytes: the number of gaps
     gaps      2 bytes each: from one hash to the next; a gap of 65,535 leads to no hash
+    blocks    2 bytes each: the page's blocks in page order, see `row_of`
 
 With b = 14 + the bits of the count, most gaps fit, and a shingle that is not in the page matches by
 chance once in 16,384 times. The same bytes would hold half as many hashes of 32 bits, and more
 hashes sample shorter blocks of a long page. The standard error of a containment c of a long page is
 sqrt(c (1 - c) / 180): 0.027 at c = .85; of a page of up to 240 shingles 0.
+
+A sample of phrases seldom holds a price, and cannot say where a phrase stands. So a sketch also
+holds a row: 16 bits of the hash of each block that is no frame of the host. A block that differs
+has the bits of one of 60 blocks by chance once in 1,000 times.
 
 Keys: the 8 smallest distinct hashes, of each its lower half. Two texts with a share s of common
 shingles have a key in common with a probability of about 1 - (1 - s)^8: the smallest hashes are a
@@ -53,13 +59,17 @@ import numpy.typing as npt
 
 UInt32Array = npt.NDArray[np.uint32]
 UInt64Array = npt.NDArray[np.uint64]
+UInt16Array = npt.NDArray[np.uint16]
 CountArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 UInt = TypeVar("UInt", np.uint32, np.uint64)
 
-MOST_SKETCH_BYTES = 512
+_MOST_HASH_BYTES = 512
+MOST_BLOCKS = 512
+"""Blocks in a row; where more blocks follow, only shingles tell whether a page has them."""
+MOST_SKETCH_BYTES = _MOST_HASH_BYTES + 2 * MOST_BLOCKS
 """Sketches are stored with the pages: never change this or their format under an old index."""
-_HEAD_BYTES = 2
+_HEAD_BYTES = 4
 _GAP = np.dtype("<u2")
 _LONGEST_GAP = 0xFFFF
 _MOST_HASHES = 240
@@ -109,8 +119,11 @@ def union(sets: Sequence[UInt32Array]) -> UInt32Array:
     return _ordered(np.concatenate(sets)) if len(sets) > 1 else sets[0]
 
 
-def sketch(hashes: UInt32Array) -> bytes:
-    """Return the sketch of a set of 32-bit hashes, (n,), distinct and ascending.
+_NO_BLOCKS = np.empty(0, np.uint16)
+
+
+def sketch(hashes: UInt32Array, row: UInt16Array = _NO_BLOCKS) -> bytes:
+    """Return the sketch of a set of 32-bit hashes, (n,), distinct and ascending, and of a row.
 
     Cost: 20 us.
     """
@@ -118,20 +131,32 @@ def sketch(hashes: UInt32Array) -> bytes:
     if len(hashes) > _MOST_HASHES:
         # The first scale whose bound is below the first hash beyond the limit.
         scale = _MOST_BITS + 1 - int(hashes[_MOST_HASHES]).bit_length()
-    while len(packed := _packed(hashes[: _below(hashes, scale)], scale)) > MOST_SKETCH_BYTES:
+    while len(packed := _packed(hashes[: _below(hashes, scale)], scale)) > _MOST_HASH_BYTES:
         scale += 1
-    return packed
+    return packed + row[:MOST_BLOCKS].astype(_GAP).tobytes()
+
+
+def row_of(hashes: UInt64Array) -> UInt16Array:
+    """Return the row of blocks by their 64-bit hashes, (n,), in page order: 16 bits of each."""
+    row: UInt16Array = (hashes & np.uint64(0xFFFF)).astype(np.uint16)
+    return row
+
+
+def row_in(packed: bytes) -> UInt16Array:
+    """Return the row of a sketch, (n,), n <= `MOST_BLOCKS`."""
+    return np.frombuffer(packed, np.uint16, offset=_end_of_gaps(packed))
 
 
 def thinned(packed: bytes, most_bytes: int) -> bytes:
     """Return a sketch of the same set in at most some bytes: with half of the hashes, or a quarter.
 
-    Two bytes hold a hash. Cost: 20 us.
+    Two bytes hold a hash. The row of blocks is left out. Cost: 20 us.
 
     >>> hashes = np.arange(0, 2**32, 2**24, dtype=np.uint32)
-    >>> [len(thinned(sketch(hashes), most)) for most in (600, 130, 100)]
-    [258, 130, 66]
+    >>> [len(thinned(sketch(hashes), most)) for most in (600, 132, 100)]
+    [260, 132, 68]
     """
+    packed = packed[: _end_of_gaps(packed)]
     while len(packed) > most_bytes:
         scale, bits = packed[0] + 1, packed[1] - 1
         stored = _stored(packed)
@@ -141,7 +166,10 @@ def thinned(packed: bytes, most_bytes: int) -> bytes:
 
 def is_sketch(packed: bytes) -> bool:
     """Return whether some bytes have the format of a sketch."""
-    if len(packed) % _GAP.itemsize or not _HEAD_BYTES <= len(packed) <= MOST_SKETCH_BYTES:
+    if len(packed) % _GAP.itemsize or len(packed) < _HEAD_BYTES:
+        return False
+    of_hashes = _end_of_gaps(packed)
+    if len(packed) < of_hashes or of_hashes > _MOST_HASH_BYTES or len(row_in(packed)) > MOST_BLOCKS:
         return False
     stored = _stored(packed)
     return packed[0] + packed[1] <= _MOST_BITS and int(stored.max(initial=0)) < 1 << packed[1]
@@ -231,8 +259,9 @@ def _first_bits(
     its high bits. `stored_bits`: how many first bits each sketch has; `known`: how many to return.
     """
     # A hash is stored without its leading zeros, so as a number it equals its first bits.
-    gaps = np.frombuffer(b"".join(packed[_HEAD_BYTES:] for packed in sketches), _GAP)
-    lengths = [(len(packed) - _HEAD_BYTES) // _GAP.itemsize for packed in sketches]
+    of_hashes = [packed[_HEAD_BYTES : _end_of_gaps(packed)] for packed in sketches]
+    gaps = np.frombuffer(b"".join(of_hashes), _GAP)
+    lengths = [len(each) // _GAP.itemsize for each in of_hashes]
     starts = np.cumsum([0, *lengths])[:-1]
     sums = np.cumsum(gaps, dtype=np.int64)
     before = np.concatenate([[0], sums])[starts]
@@ -277,12 +306,16 @@ def _with_gaps(stored: UInt32Array, scale: int, bits: int) -> bytes:
     skips, rest = np.divmod(steps, np.uint32(_LONGEST_GAP))
     gaps = np.full(len(stored) + int(skips.sum()), _LONGEST_GAP, _GAP)
     gaps[np.cumsum(skips + 1) - 1] = rest
-    return bytes([scale, bits]) + gaps.tobytes()
+    return bytes([scale, bits]) + len(gaps).to_bytes(2, "little") + gaps.tobytes()
+
+
+def _end_of_gaps(packed: bytes) -> int:
+    return _HEAD_BYTES + _GAP.itemsize * int.from_bytes(packed[2:_HEAD_BYTES], "little")
 
 
 def _stored(packed: bytes) -> UInt32Array:
     """Return the shortened hashes in a sketch, ascending."""
-    gaps = np.frombuffer(packed, _GAP, offset=_HEAD_BYTES)
+    gaps = np.frombuffer(packed, _GAP, (_end_of_gaps(packed) - _HEAD_BYTES) // 2, _HEAD_BYTES)
     stored: UInt32Array = np.cumsum(gaps, dtype=np.uint32)[gaps != _LONGEST_GAP]
     return stored
 

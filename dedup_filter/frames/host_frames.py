@@ -7,6 +7,11 @@ language and no markup, only how many kept pages of the host have shown each blo
                                shown once          frame, or the page repeats an earlier one
                                shown twice or more frame
 
+These counts choose the text of a page. Text that a page shows beyond its original is left out of
+the comparison only if most pages of the host show it, or if two pages showed it beyond pages
+that they repeat otherwise: a notice that is new on all pages of a site. Such a block is marked once
+and stays frame, because records hold no block that was frame when they were made.
+
 If a page is dropped as a duplicate, only blocks count that its host had not shown before. All
 pages of a mirror are dropped, and its frame must be known nevertheless. But blocks shown before
 do not count again: otherwise the print views of an article would make a frame of it.
@@ -61,7 +66,7 @@ from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.content import ANY_MENU
 from dedup_filter.text.headlines import MOST_OF_HEADLINE, Headline, part_hash, shares_words
 from dedup_filter.text.reading import Shown
-from dedup_filter.thresholds import FRAME_TIMES, MENU_SHARE, MIN_WORDS, THIRD
+from dedup_filter.thresholds import FRAME_TIMES, HALF, MIN_WORDS, NEARLY_ALL, THIRD
 
 _FORMAT = 1
 _HEAD = struct.Struct("<BII")
@@ -121,6 +126,16 @@ class Host:
         # A block that is shown again moves to the end, so it is not the oldest.
         times = [take_out(shown, 0) + 1 for shown in update.shown]
         sightings.update(zip(update.shown, times, strict=True))
+        if update.is_kept and self.pages > FRAME_TIMES:
+            least = HALF * self.pages
+            marks = [
+                frame_mark(block)
+                for block, seen in zip(update.shown, times, strict=True)
+                if seen > least or sightings.get(frame_mark(block), 0) >= FRAME_TIMES
+            ]
+            for mark in marks:
+                take_out(mark, 0)
+            sightings.update(dict.fromkeys(marks, FRAME_TIMES))
         # All at once: each search for the first key would skip every deleted key again.
         for oldest in list(islice(sightings, max(len(sightings) - _MOST_BLOCKS_OF_HOST, 0))):
             del sightings[oldest]
@@ -163,8 +178,13 @@ class HostContext:
 
     @property
     def frame_times(self) -> tuple[bytes, bool]:
-        """How often each block was shown, at most `FRAME_TIMES`; whether the frame is known."""
-        return bytes([min(times, FRAME_TIMES) for times in self.times]), self.host.is_frame_known
+        """How often each block was shown, at most `FRAME_TIMES`; whether the frame is known.
+
+        For a block that is marked as frame, one more than `FRAME_TIMES`.
+        """
+        shown = zip(self.times, self.are_frame, strict=True)
+        counts = [FRAME_TIMES + 1 if is_frame else min(n, FRAME_TIMES) for n, is_frame in shown]
+        return bytes(counts), self.host.is_frame_known
 
     @cached_property
     def times(self) -> list[int]:
@@ -172,6 +192,12 @@ class HostContext:
         times = self._times(self.shown.blocks, [self.host, *self.sites])
         # A block that the page itself has shown may have been evicted since.
         return [max(each - self.own_count, 0) for each in times] if self.own_count else times
+
+    @cached_property
+    def are_frame(self) -> list[bool]:
+        """Whether each of its blocks is marked as frame of the host."""
+        marks = [frame_mark(block) for block in self.shown.blocks]
+        return [each >= FRAME_TIMES for each in self._times(marks, [self.host, *self.sites])]
 
     @cached_property
     def pages_of_template(self) -> int:
@@ -207,9 +233,12 @@ class HostContext:
         return text_hash(f"\0thin\0{menus}")
 
     def updates(
-        self, *, is_kept: bool, counts_thin: bool = False
+        self, *, is_kept: bool, counts_thin: bool = False, evidence: Collection[int] = ()
     ) -> list[tuple[Host, FrameUpdate]]:
         """Return the updates of the page: for its host, which comes first, and for sites.
+
+        `evidence`: further hashes that count: the marks of blocks that it shows beyond a page that
+        it repeats otherwise, and the canonical URL that it names.
 
         Only the first page of a host is counted for sites, because blocks of sites and hosts share
         the same memory. With `counts_thin` the page is counted among the thin pages, if it is one.
@@ -218,6 +247,7 @@ class HostContext:
         sites = () if host.sightings else self.sites
         of_sites = [*shown, host_hash(host.name)]
         of_host = host.update_of(shown, is_kept=is_kept)
+        of_host.shown.extend(evidence)
         if counts_thin and self.is_thin:
             of_host.shown.append(self._thin_hash)
         return [
@@ -267,7 +297,7 @@ class HostContext:
         times, own, menus = self.host.sightings, self.own_count, self.shown.menus
         others = max(self.host.pages - own, 1)
         with_menus = times.get(ANY_MENU, 0) - (own if menus else 0)
-        return with_menus >= MENU_SHARE * others and all(
+        return with_menus >= NEARLY_ALL * others and all(
             times.get(menu, 0) <= own for menu in menus
         )
 
@@ -445,6 +475,11 @@ class Frames:
 
 def _packed_nbytes(name: str, packed: bytes) -> int:
     return _PACKED_BYTES + len(name) + len(packed)
+
+
+def frame_mark(block: int) -> int:
+    """Return 64 bits that count how often a block, by its hash, was found to be frame."""
+    return block ^ 0x6672616D65  # any constant
 
 
 @lru_cache(maxsize=1024)

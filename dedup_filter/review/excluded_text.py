@@ -27,12 +27,11 @@ from dedup_filter.text.marked_text import (
     UNREAD,
     UNSCRIPT,
     marked_text,
-    parts_of,
     segments_of,
     text_of,
 )
 from dedup_filter.text.plain_text import count_words
-from dedup_filter.text.reading import Page
+from dedup_filter.text.reading import Page, cut_marked
 from dedup_filter.text.selectors import taken_out
 from dedup_filter.thresholds import FRAME_TIMES
 from dedup_filter.wording import counted
@@ -85,8 +84,8 @@ def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
     found: list[ExcludedText] = []
     if tree is not None:
         found += _by_selectors(explained, page, tree)
-        parts = parts_of(marked_text(tree))
-        choice = Choice(parts, split_blocks(parts.visible).blocks)
+        parts, cut = cut_marked(marked_text(tree, with_sources=True))
+        choice = Choice(parts, cut.blocks)
         found += _in_no_block(tree, choice, parts.data)
         blocks, heads = _with_heads(choice.marked)
     reasons = _Reasons(page, contents, explained.context.times, heads)

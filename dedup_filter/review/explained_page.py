@@ -82,7 +82,7 @@ class ExplainedPage:
         """Profile a page, given the known frame of its host."""
         shown = page.shown
         context = no_context(shown) if page.is_plain else context_of(url, shown)
-        texts = texts_of(page, context.times, context.headline, context.around)
+        texts = texts_of(page, context.times, context.are_frame, context.headline, context.around)
         analysed, found = analysed_texts(texts, config), profile(texts, config)
         return cls(Place.of(url), config, page, context, texts, analysed, found, source)
 

@@ -1,7 +1,7 @@
 """A refusal (why a page that is near another is kept) -> a sentence; elements that may be ignored.
 
-    <section class="stats"><div>Read 1037 times</div></section>    "Read 1037 times"
-    -> <div> ('Read 1037 times'), ".stats > div", which may be a value of DEDUP_IGNORE
+    <section class="stats"><div>Sold 1037 times</div></section>    "Sold 1037 times"
+    -> <div> ('Sold 1037 times'), ".stats > div", which may be a value of DEDUP_IGNORE
 
 If only some lines are missing, `ignorable` finds the elements that contain them: the smallest with
 all words of the line that the other page lacks; if no selector names it, the smallest with the
@@ -101,9 +101,9 @@ class Ignorable(NamedTuple):
     def hint(self, them: str) -> str:
         """Describe the elements, without which `them`, the pages that differ, would be dropped.
 
-        >>> print(Ignorable(".views", (Shown('<i class="views">', "Read 1037 times"),)).hint("B"))
-        only in <i class="views"> ('Read 1037 times'): unless that is content, DEDUP_IGNORE = \
-".views" would drop B
+        >>> print(Ignorable(".sold", (Shown('<i class="sold">', "Sold 1037 times"),)).hint("B"))
+        only in <i class="sold"> ('Sold 1037 times'): unless that is content, DEDUP_IGNORE = \
+".sold" would drop B
         """
         shown = " and ".join(f"{tag} ({text!r})" for tag, text in self.elements)
         return (

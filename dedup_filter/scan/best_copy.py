@@ -26,7 +26,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dedup_filter.errors import DedupError
-from dedup_filter.fingerprints.profile import are_equal
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.scan.verdict_log import Entry, entries_in
 from dedup_filter.store.records import PageRecord
@@ -165,7 +164,7 @@ class BestCopies:
             copy = self._record(number)
             for start in range(0, len(pages), _AT_ONCE):
                 records = [self._record(page) for page in pages[start : start + _AT_ONCE]]
-                others = [each for each in records if not are_equal(each.digest, copy.digest)]
+                others = [each for each in records if each.digest != copy.digest]
                 sketches = [each.sketch for each in others]
                 counts = shared(sketches, [copy.sketch] * len(others))
                 for other, common, of_other, of_copy in zip(others, *counts, strict=True):
@@ -181,7 +180,7 @@ class BestCopies:
 
 def _repeat(page: PageRecord, kept: PageRecord) -> dict[str, Any]:
     """Return outcome, distance and similarity of a page and the kept page that it repeats."""
-    if are_equal(page.digest, kept.digest):
+    if page.digest == kept.digest:
         return {"outcome": "exact", "distance": 0, "similarity": 1.0}
     common, of_page, _ = (int(each[0]) for each in shared([page.sketch], [kept.sketch]))
     one, other = page.fingerprint, kept.fingerprint

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
+from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.fingerprints.sketch import KEY
 from dedup_filter.judging import PageJudge
@@ -37,10 +37,10 @@ from dedup_filter.spark.data_frames import Row
 from dedup_filter.store.location import MEMORY, open_index
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite.page_reader import signed
-from dedup_filter.text.headlines import title_parts
+from dedup_filter.text.headlines import canonical_marks, title_parts
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.page_url import Place, host_of
+from dedup_filter.text.page_url import Place, host_of, named_key
 from dedup_filter.text.reading import Page
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _judged_host(
 
     def released(number: int) -> Row:
         row, place, verdict, menus = held.pop(number)
-        profile = _frozen(index.profiles.pop(number))
+        profile = _frozen(index.profiles.pop(number), place)
         record = PageRecord.of(place, profile, verdict, 0, 0)._replace(page=row["page"])
         return row | _values(KeptPage(record, menus, host_menus, profile), config)
 
@@ -199,9 +199,10 @@ def _unpacked(row: Row, config: FilterConfig) -> ReadPage:
     return ReadPage.of(pickle.loads(row["form"]), config)  # noqa: S301 - `read` has packed it
 
 
-def _frozen(page: PageProfile) -> PageProfile:
+def _frozen(page: PageProfile, place: Place) -> PageProfile:
     """Return a profile that keeps no host in memory: with counts of its own headlines alone."""
-    heads = filter(None, (page.headline.h1, *title_parts(page.headline.title)))
+    marks = canonical_marks(named_key(place, page.canonical), page.headline)
+    heads = filter(None, (page.headline.h1, *title_parts(page.headline.title), *marks))
     times_shown = {head: page.around.times_shown(head) for head in heads}
     around = page.around._replace(times_shown=times_shown.__getitem__, is_of_site=None)
     return replace(page, around=around, text="")
@@ -219,7 +220,7 @@ def _values(kept: KeptPage, config: FilterConfig) -> Row:
         keys.add(signed(record.url_key))
         asked_keys |= {signed(key) for key in [record.canonical_key] if key is not None}
     return {
-        "equal": page.digest[EQUAL_DIGEST],
+        "equal": page.digest,
         "fingerprint": None if page.fingerprint is None else signed(page.fingerprint),
         "keys": [*keys],
         "asked_fingerprints": [signed(text.fingerprint) for text in page.texts],

@@ -36,10 +36,10 @@ from dedup_filter.comparison.candidates import (
     found_by_phrases,
     found_by_texts,
     relation,
+    relation_of_urls,
 )
 from dedup_filter.comparison.rule import examined
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import are_equal
 from dedup_filter.model import Match
 from dedup_filter.spark.data_frames import Row, cut, mapped
 from dedup_filter.spark.host_pages import KeptPage, keys_in
@@ -159,6 +159,7 @@ def _repeated(asked: KeptPage, earlier: Sequence[KeptPage], config: FilterConfig
             each.headline,
             page=each.page,
             digest=each.digest,
+            kinship=relation_of_urls(page, asked.record.place, each),
         )
         for each in records
         if each.page in found
@@ -169,7 +170,7 @@ def _repeated(asked: KeptPage, earlier: Sequence[KeptPage], config: FilterConfig
         if refusal is None:
             yield {
                 "original": candidate.page,
-                "outcome": "exact" if are_equal(page.digest, candidate.digest) else "near",
+                "outcome": "exact" if page.digest == candidate.digest else "near",
                 "distance": candidate.distance,
                 "similarity": share,
                 "reason": sources.get(candidate.page),

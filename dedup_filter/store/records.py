@@ -20,7 +20,7 @@ from dedup_filter.model import REPEATS, Outcome, Verdict
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_url import Place, url_key
 
-TEXT_VERSION = 6
+TEXT_VERSION = 7
 """Version of all rules in `text`, `features` and `fingerprints` that are no options: the choice of
 blocks, the normal form, words, weights. Raise it with any change that gives some page another
 fingerprint, digest or sketch; `tests/store/sqlite/test_scheme.py` checks some pages."""
@@ -62,7 +62,7 @@ class PageRecord(NamedTuple):
     url: str
     host: str
     digest: bytes
-    """24 bytes, see `PageProfile`."""
+    """16 bytes, see `PageProfile`."""
     fingerprint: int | None
     """None: the page is too short for near duplicates."""
     sketch: bytes

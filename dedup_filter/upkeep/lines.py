@@ -54,7 +54,7 @@ from dedup_filter.wording import as_time
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
-FORMAT = 6
+FORMAT = 7
 LONGEST_LINE = 128 * 2**20
 """In bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
 

@@ -54,27 +54,27 @@ def test_bits(pair):
 def test_the_element_of_a_line_that_keeps_two_pages_apart(tmp_path):
     """Read from the second page; of a record, whose lines are in no element any more, nothing."""
     paths, index = [tmp_path / "one.html", tmp_path / "other.html"], tmp_path / "index"
-    line = f'<p>By Anna <span class="{HOSTILE} views">Read {{}} times</span></p>'
+    line = f'<p>By Anna <span class="{HOSTILE} sold">Sold {{}} times</span></p>'
     for number, path in enumerate(paths):
         html = f"<h1>Ice</h1><p>{FIRST} {SECOND}</p>{line.format(1037 + number)}"
         path.write_text(html, encoding="utf-8")
         with NearDuplicateFilter.open(index, keep_text=True) as pages:
             verdict = pages.see(HERE[2 * number + 1], html=html)
-    assert [each.text for each in verdict.refused.lines] == ["By Anna Read 1038 times"]
+    assert [each.text for each in verdict.refused.lines] == ["By Anna Sold 1038 times"]
     (found,) = lines("compare", *map(str, paths), *HERE, "--json")
-    assert found["verdict"]["refused"]["lines"] == ["By Anna Read 1038 times"]
-    assert found["ignorable"]["selector"] == ".views"
+    assert found["verdict"]["refused"]["lines"] == ["By Anna Sold 1038 times"]
+    assert found["ignorable"]["selector"] == ".sold"
     [element] = found["ignorable"]["elements"]
-    assert element["text"] == "Read 1038 times"
+    assert element["text"] == "Sold 1038 times"
     code, out, err = run("compare", *map(str, paths), *HERE)
     assert (code, err) == (0, "")
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
     assert (
-        """("Read 1038 times"): unless that is content, DEDUP_IGNORE = ".views" would drop B"""
+        """("Sold 1038 times"): unless that is content, DEDUP_IGNORE = ".sold" would drop B"""
         in " ".join(out.split()).replace("'", '"')
     )
     (found,) = lines("compare", *HERE[1::2], "--index", str(index), "--json")
-    assert found["verdict"]["refused"]["lines"] == ["By Anna Read 1038 times"]
+    assert found["verdict"]["refused"]["lines"] == ["By Anna Sold 1038 times"]
     assert found["ignorable"] is None
 
 

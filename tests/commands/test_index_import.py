@@ -29,7 +29,7 @@ def test_reads_html_or_else_text_and_nothing_else(place):
         {"url": "https://example.com/5", "text": ""},
     ]
     found = imported(place.new("index"), *items)
-    assert found["outcomes"] == {"new": 2, "exact": 2, "unjudged": 1}
+    assert found["outcomes"] == {"new": 2, "exact": 1, "near": 1, "unjudged": 1}
     assert [record.url for record in kept(place.new("index"))] == [
         f"https://example.com/{number}" for number in (1, 2)
     ]

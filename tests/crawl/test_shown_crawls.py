@@ -93,7 +93,7 @@ def test_why_a_page_is_kept_is_told_as_it_is_shown(project, crawl_server, make_s
 
     visitor.type("$ scrapy crawl news\n")
     kept = visitor.printed
-    counter = '<p>By Anna <span class="views">Read {} times</span></p>'
+    counter = '<p>By Anna <span class="sold">Sold {} times</span></p>'
     copies = [f"<h1>Ice</h1>{counter.format(1_000 + 7 * n)}<p>{article(4)}</p>" for n in range(13)]
     links = "".join(f'<a href="/copy/{number}">/{number}</a>' for number in range(13))
     shop.add("/", f"<title>Shop</title><main>{links}</main>")
@@ -101,7 +101,7 @@ def test_why_a_page_is_kept_is_told_as_it_is_shown(project, crawl_server, make_s
         shop.add(f"/copy/{number}", f"<title>Ice</title><main>{copy}</main>")
     visitor.type("$ scrapy crawl news\n")
     hint = visitor.printed.replace(f"of {shop.url.removeprefix('http://')}", "of news.example")
-    hint = re.sub(r"Read \d+ times", "Read 1037 times", hint)
+    hint = re.sub(r"Sold \d+ times", "Sold 1037 times", hint)
 
     require_printed(TROUBLES["Too few are dropped"], kept)
     require_printed(blocks(STATISTICS, "text")[-1], hint)

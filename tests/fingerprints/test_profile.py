@@ -4,18 +4,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from measured_pages import frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features.analysis import hash_words
 from dedup_filter.fingerprints.profile import (
-    EQUAL_DIGEST,
-    MAIN_DIGEST,
+    DIGEST_BYTES,
     UNREAD_DIGEST,
+    WAITING_DIGEST,
     PageProfile,
-    Passage,
     profile,
 )
 from dedup_filter.fingerprints.read_page import ReadPage, texts_of
@@ -25,11 +21,6 @@ from dedup_filter.text.headlines import Headline
 from dedup_filter.thresholds import LINE_WORDS, MIN_WORDS
 
 CONFIG = FilterConfig()
-LINES = st.lists(st.sampled_from("ab ba ca da ea".split()), min_size=1, max_size=5).map(" ".join)
-
-
-def pairwise3(words):
-    return zip(words, words[1:], words[2:], strict=False)
 
 
 def of_document(document: Document) -> PageProfile:
@@ -45,9 +36,9 @@ NEW, ONCE, FRAME = new(words("a", 30)), shown_once(words("b", 50)), frame(words(
 
 class TestTexts:
     @pytest.mark.parametrize(
-        ("passages", "texts", "words_of_page"),
+        ("blocks", "texts", "words_of_page"),
         [
-            # The name of each text that is looked up, and how many of the passages are in it.
+            # The name of each text that is looked up, and how many of the blocks are in it.
             ([NEW, new(words("c", 30))], [("new", 2)], 60),
             ([NEW, ONCE, FRAME], [("new", 1), ("main", 2)], 30),
             # A short text of new blocks is not looked up; if both are short, the span is.
@@ -61,12 +52,12 @@ class TestTexts:
             ([new("of the " * MIN_WORDS), shown_once("harbour")], [("main", 2)], 2 * MIN_WORDS + 1),
         ],
     )
-    def test_of_a_page(self, passages, texts, words_of_page):
-        page = measured(*passages)
+    def test_of_a_page(self, blocks, texts, words_of_page):
+        page = measured(*blocks)
         assert [text.name for text in page.texts] == [name for name, _ in texts]
         assert page.word_count == words_of_page
         for text, (_, count) in zip(page.texts, texts, strict=True):
-            written = "\n".join(passage.text for passage in passages[:count])
+            written = "\n".join(block.text for block in blocks[:count])
             alone = of_text(written)
             assert text.fingerprint == alone.fingerprint
             assert np.array_equal(text.hashes, alone.texts[0].hashes)
@@ -79,14 +70,6 @@ class TestTexts:
     def test_that_are_equal_are_looked_up_once(self):
         (text,) = measured(NEW, ONCE._replace(in_new=True)).texts
         assert text.word_count == 80
-
-    def test_hold_their_passages(self):
-        of_new, of_main = measured(NEW, ONCE).texts
-        beside = Passage("", 1, "line", in_new=False, in_main=False, in_span=True)
-        shown = Passage("", 1, "line", in_new=False, in_main=True, in_span=False)
-        assert [text.holds(new("")) for text in (of_new, of_main)] == [True, True]
-        assert [text.holds(beside) for text in (of_new, of_main)] == [False, False]
-        assert [text.holds(shown) for text in (of_new, of_main)] == [False, True]
 
 
 def test_what_is_known_of_the_frame_changes_no_measure():
@@ -104,38 +87,24 @@ class TestDigest:
             ({"language": "de", "headings": ("x",), "images": (1,)}, ""),
             ({"text": "texts"}, ""),
             ({"whole_text": "ＭＥＮＵ\u00a0\ntext", "title": "TITLE"}, ""),
-            ({"whole_text": "other menu\ntext"}, "all own"),
-            ({"title": "Other"}, "all own"),
+            ({"whole_text": "other menu\ntext"}, "all"),
+            ({"title": "Other"}, "all"),
             ({"unread_hash": 7}, "all unread"),
             ({"unread_hash": 7, "waiting_hash": 7}, "all unread waiting"),
-            # The texts of a page that is taken apart are hashed already.
-            ({"own_hash": 7}, "own"),
+            # The text of a page that is taken apart is hashed already.
             ({"whole_hash": 8}, "all"),
-            ({"own_hash": 7, "whole_hash": 8}, "all own"),
         ],
         ids=str,
     )
-    def test_has_a_part_for_all_text_one_for_what_is_unread_and_one_without_the_frame(
-        self, change, changed
-    ):
+    def test_has_a_part_for_all_text_and_two_for_unread_text(self, change, changed):
         page, other = (
             of_document(each).digest
             for each in (self.PAGE, dataclasses.replace(self.PAGE, **change))
         )
-        assert len(page) == 24
-        parts = {"all": slice(8), "unread": slice(8, 16), "own": slice(16, 24)}
-        parts["waiting"] = slice(12, 16)
+        assert len(page) == DIGEST_BYTES == 16
+        parts = {"all": slice(8), "unread": UNREAD_DIGEST, "waiting": WAITING_DIGEST}
         found = [name for name, part in parts.items() if page[part] != other[part]]
         assert found == changed.split()
-
-    def test_of_pages_in_other_frames_differs_in_all_text_only(self):
-        page, other = (
-            of_document(dataclasses.replace(self.PAGE, whole_hash=of_all, own_hash=7)).digest
-            for of_all in (8, 9)
-        )
-        assert page[EQUAL_DIGEST] != other[EQUAL_DIGEST]
-        assert page[MAIN_DIGEST] == other[MAIN_DIGEST]
-        assert page[UNREAD_DIGEST] == other[UNREAD_DIGEST]
 
 
 class TestUnread:
@@ -148,60 +117,18 @@ class TestUnread:
         assert (page.texts, page.fingerprint) == ((), None)
         assert (page.reason, page.unread_words) == ("by_script", 61)
 
+    def test_a_long_text_is_read_however_much_is_hidden_beside_it(self):
+        for count, is_unread in (199, True), (200, False):
+            page = of_text(words("a", count), unread_words=5_000)
+            assert (page.is_unread, len(page.texts)) == (is_unread, 1 - is_unread)
+        # The frame of the page is no text of it.
+        frame = f"{words('f', 200)}\n{words('a', 60)}"
+        assert of_text(words("a", 60), whole_text=frame, unread_words=5_000).is_unread
+
     def test_is_not_blank_although_nothing_is_read(self):
         assert not of_text("…", unread_words=5).is_blank
         assert not of_text("…", whole_text="menu").is_blank
         assert of_text("…").is_blank
-
-
-class TestPassages:
-    def test_are_counted_in_a_sketch_each(self):
-        page = measured(new(words("a", 30)), new(words("b", 12)), new(words("c", 30)))
-        other = of_text(f"{words('a', 30)}\n{words('b', 8)}")
-        counts = [each[1:] for each in page.passages.counted_in(other.sketch)]
-        assert counts == [(30, 28, 28, 28), (12, 10, 10, 6), (30, 28, 28, 0)]
-
-    def test_few_words_are_there_if_any_shingle_with_all_of_them_is(self):
-        page = measured(new(words("a", 30)), new("price 17"), new(words("c", 30)))
-        others = {
-            f"{words('a', 30)}\nprice 18\n{words('c', 30)}": 0,
-            f"{words('a', 30)}\nprice 17\n{words('x', 30)}": 2,
-        }
-        for other, there in others.items():
-            counted = list(page.passages.counted_in(of_text(other).sketch))
-            assert counted[1][1:] == (2, 2, 2, there)
-
-    def test_words_are_said_where_a_shingle_with_them_is(self):
-        page = measured(new("Thirsk title"), new("the harbour of Thirsk " + words("a", 30)))
-        other = of_text("the harbour of Ely " + words("a", 30))
-        thirsk, harbour, of = hash_words(["thirsk", "harbour", "of"]).tolist()
-        asked = np.array([thirsk, harbour, of], np.uint64)
-        said, lacking = page.passages.said_in(other.sketch, asked, "Thirsk title")
-        assert (said, lacking) == ({harbour, of}, {thirsk})
-
-    @given(st.lists(LINES, min_size=1, max_size=6), st.lists(LINES, max_size=6))
-    def test_words_of_a_line_lack_where_no_shingle_has_them(self, lines, of_other):
-        page, other = measured(*map(new, lines)), of_text("\n".join(of_other))
-        of_page = [word for line in lines for word in line.split()]
-        said = list(pairwise3(" ".join(of_other).split()))
-        shingles = list(pairwise3(of_page))
-        for line in lines:
-            lacking, place = set(), 0
-            for each in lines:
-                for number in range(len(each.split())):
-                    around = shingles[max(place - 2, 0) : place + 1]
-                    if each == line and not any(shingle in said for shingle in around):
-                        lacking.add(number)
-                    place += 1
-            wanted = (min(lacking), max(lacking) + 1) if lacking else (0, len(line.split()))
-            assert page.passages.lacking_in(other.sketch, line) == wanted
-
-    @pytest.mark.parametrize("texts", [["a"], ["", "a b", ""], ["…", "…"], [""]])
-    def test_without_shingles_of_their_own_are_counted_too(self, texts):
-        page = measured(*map(new, texts))
-        counted = list(page.passages.counted_in(page.sketch))
-        assert len(counted) == len(texts)
-        assert all(0 <= each.there == each.sampled <= each.phrases for each in counted)
 
 
 class TestWasShown:
@@ -265,7 +192,7 @@ PROSE = words("p", LINE_WORDS + 1)
 
 
 @pytest.mark.parametrize(
-    ("text", "title", "passages", "headline"),
+    ("text", "title", "blocks", "headline"),
     [
         ("text", "Title", [("text", "line")], ("", "Title")),
         # A text that is nothing but a line has no headline; nor has one that begins with prose.
@@ -278,12 +205,15 @@ PROSE = words("p", LINE_WORDS + 1)
         ("", "", [], ("", "")),
     ],
 )
-def test_a_text_is_its_paragraphs_and_lines(text, title, passages, headline):
+def test_a_text_is_its_paragraphs_and_lines(text, title, blocks, headline):
     texts = texts_of(ReadPage.of(Document(text, title), CONFIG))
-    assert [(each.text, each.kind) for each in texts.passages] == passages
+    kinds = ["prose" if is_prose else "line" for is_prose in texts.places.is_prose]
+    assert list(zip(texts.texts, kinds, strict=True)) == blocks
     assert texts.headline == headline
-    assert {each[1:2] + each[3:] for each in texts.passages} <= {
-        (0, True, True, True, *4 * [False])
-    }
+    of_text, all_blocks = ("in_new", "in_main", "in_span"), len(blocks)
+    for each in dataclasses.fields(texts.places):
+        if each.name not in ("is_prose", "is_line"):
+            count = np.count_nonzero(getattr(texts.places, each.name))
+            assert count == (all_blocks if each.name in of_text else 0), each.name
     assert (texts.around.times_shown("Title"), texts.around.is_frame_known) == (0, False)
     assert texts.around.is_plain

@@ -1,5 +1,6 @@
 """A page as it was read: the same wherever it was, and made of its blocks alone."""
 
+import dataclasses
 import pickle
 from itertools import compress
 
@@ -11,6 +12,7 @@ from site_pages import framed
 from text_samples import FIRST, MARKUP, SECOND, page_of
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.block_columns import Places
 from dedup_filter.fingerprints.profile import profile
 from dedup_filter.fingerprints.read_page import ReadPage, Source, texts_of
 from dedup_filter.model import Document
@@ -26,12 +28,14 @@ GERMAN = (
 
 def measures(page, times):
     """All that is measured of a page, in values that can be compared."""
-    found = profile(texts_of(page, times), CONFIG)
-    passages = found.passages
+    are_frame = [number > 1 for number in times]
+    found = profile(texts_of(page, times, are_frame), CONFIG)
+    blocks = found.blocks
     return (
         *(found.digest, found.language, found.word_count, found.sketch, found.keys, found.text),
         [(text.name, text.fingerprint) for text in found.texts],
-        *(passages.passages, passages.hashes.tolist(), list(passages.ends)),
+        *(blocks.texts, blocks.hashes.tolist(), blocks.ends.tolist(), blocks.shingles.tolist()),
+        [getattr(blocks.places, each.name).tolist() for each in dataclasses.fields(Places)],
     )
 
 

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from made_profiles import hashes_of
 
 from dedup_filter.fingerprints.sketch import (
+    MOST_BLOCKS,
     MOST_SKETCH_BYTES,
     contained,
     distinct_hashes,
     found_in,
     is_sketch,
+    row_in,
     shared,
     sketch,
+    thinned,
 )
 
 MOST = 2**32 - 1
@@ -96,7 +99,7 @@ class TestASketch:
         packed = made(values)
         assert type(packed) is bytes
         assert is_sketch(packed)
-        assert len(packed) <= MOST_SKETCH_BYTES == 512
+        assert len(packed) <= 512 < MOST_SKETCH_BYTES == 1536
         mine = kept(values, packed)
         assert size_of(packed) == len(mine)
         page = sorted(values | others)
@@ -122,7 +125,7 @@ class TestASketch:
             bits = min(14 + len(twice).bit_length(), 32 - scale)
             short = sorted({value >> (32 - scale - bits) for value in twice})
             gaps = [value - before for before, value in pairwise([0, *short])]
-            assert len(twice) > WHOLE or 2 + 2 * sum(1 + gap // 65_535 for gap in gaps) > 512
+            assert len(twice) > WHOLE or 4 + 2 * sum(1 + gap // 65_535 for gap in gaps) > 512
 
     @pytest.mark.parametrize(
         ("size", "sampled", "count"), [(0, 0, 1), (50, 0, 100), (230, 0, 200), (WHOLE, 5, 1_000)]
@@ -168,6 +171,24 @@ class TestContainment:
         assert asked / 2**15 * 0.5 - 5 < found < asked / 2**14 * 1.4 + 5
 
 
+class TestARow:
+    """Behind the hashes, a sketch has 16 bits of each block."""
+
+    @given(sets, st.lists(st.integers(0, 2**16 - 1), max_size=40), st.integers(0, 700))
+    def test_is_read_as_it_was_written_and_changes_no_hashes(self, values, blocks, more):
+        row = np.array([*blocks, *range(more)], np.uint16)
+        with_row, without = sketch(array(values), row), made(values)
+        assert is_sketch(with_row)
+        assert len(with_row) <= MOST_SKETCH_BYTES
+        assert row_in(with_row).tolist() == row[:MOST_BLOCKS].tolist()
+        assert row_in(without).tolist() == []
+        assert thinned(with_row, 10**6) == without
+        assert counts(values, with_row) == counts(values, without)
+        assert size_of(with_row) == size_of(without)
+        pairs = [shared([one], [without]) for one in (with_row, without)]
+        assert [int(each[0]) for each in pairs[0]] == [int(each[0]) for each in pairs[1]]
+
+
 class TestTwoSketches:
     @given(st.lists(st.tuples(sets, sets), max_size=5))
     @example([({0, MOST}, {0}), (set(range(100_000)), set(range(50_000)))])
@@ -201,9 +222,19 @@ class TestBytesThatAreNoSketch:
     def test_are_refused(self, start):
         assert not is_sketch(start)
 
-    @pytest.mark.parametrize("gaps", [b"\xff\xfe", b"\0\0" * 256, b"\0\0" * 1_000])
-    def test_with_gaps_that_none_has_are_refused(self, gaps):
-        assert not is_sketch(bytes([0, 14]) + gaps)
+    @pytest.mark.parametrize(
+        ("count", "rest"),
+        [(1, b"\xff\xfe"), (256, bytes(512)), (1_000, bytes(2_000)), (9, bytes(4))],
+        ids=["beyond the bound", "too many", "far too many", "cut off"],
+    )
+    def test_with_gaps_that_none_has_are_refused(self, count, rest):
+        assert not is_sketch(bytes([0, 14]) + count.to_bytes(2, "little") + rest)
+
+    def test_with_more_blocks_than_any_has_are_refused(self):
+        packed = made({5})
+        assert is_sketch(packed + bytes(2 * MOST_BLOCKS))
+        assert not is_sketch(packed + bytes(2 * MOST_BLOCKS + 2))
+        assert not is_sketch(packed + bytes(3))
 
     @given(sets, st.integers(0, 32))
     def test_are_those_with_a_hash_beyond_the_bound(self, values, bits):

@@ -229,16 +229,16 @@ def test_pages_that_are_hardly_any(tmp_path, one, other, outcome):
         assert compare(paths, urls, index=where).verdict.outcome == outcome
 
 
-LINE = '<p>By Anna <span class="views">Read {} times</span></p>'
+LINE = '<p>By Anna <span class="sold">Sold {} times</span></p>'
 
 
 @pytest.mark.parametrize(
     ("other", "selector"),
     [
-        (f"<h1>Ice</h1><p>{ARTICLE}</p>{LINE.format(1038)}", ".views"),
+        (f"<h1>Ice</h1><p>{ARTICLE}</p>{LINE.format(1038)}", ".sold"),
         # Without the element, the page is another one all the same: it has another headline.
         (f"<h1>Snow</h1><p>{ARTICLE}</p>{LINE.format(1038)}", None),
-        (f"<h1>Ice</h1><p>{ARTICLE}</p><p>Read 1038 times</p>", None),
+        (f"<h1>Ice</h1><p>{ARTICLE}</p><p>Sold 1038 times</p>", None),
     ],
 )
 def test_a_hint_is_proved(tmp_path, other, selector):

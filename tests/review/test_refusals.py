@@ -46,8 +46,8 @@ def test_text_and_url_of_a_page_are_escaped_and_cut():
         assert len(told) < 3_000
 
 
-LINE = "Read 1037 times"
-BYLINE = "By Anna Read 1037 times"
+LINE = "Sold 1037 times"
+BYLINE = "By Anna Sold 1037 times"
 
 
 def page(*parts):
@@ -67,12 +67,12 @@ def selector(markup, *lines):
 @pytest.mark.parametrize(
     ("markup", "wanted"),
     [
-        (f'<p><span class="views">{LINE}</span></p>', ".views"),
-        (f'<p class="views"><b>{LINE}</b></p>', ".views"),
-        ('<p class="views"><b>Read</b> <i>1037</i>\n times</p>', ".views"),
-        (f'<p class="views a b c">{LINE}</p>', ".views.a.b"),
-        (f'<p id="views" class="a">{LINE}</p>', "#views"),
-        (f'<p id="views-4711" class="a">{LINE}</p>', ".a"),
+        (f'<p><span class="sold">{LINE}</span></p>', ".sold"),
+        (f'<p class="sold"><b>{LINE}</b></p>', ".sold"),
+        ('<p class="sold"><b>Sold</b> <i>1037</i>\n times</p>', ".sold"),
+        (f'<p class="sold a b c">{LINE}</p>', ".sold.a.b"),
+        (f'<p id="sold" class="a">{LINE}</p>', "#sold"),
+        (f'<p id="sold-4711" class="a">{LINE}</p>', ".a"),
         (f'<p class="x7 sc-bdVaJa viewCount">{LINE}</p>', ".viewCount"),
         (f'<section class="stats"><div>{LINE}</div><div>b</div></section>', ".stats > div"),
         (f'<section id="stats"><p>a</p><div><i>{LINE}</i></div></section>', "#stats i"),
@@ -92,7 +92,7 @@ def selector(markup, *lines):
         # or it stands in a place that nothing names, too; or in none.
         (f'<p class="a">{LINE}</p><p>{LINE}</p>', None),
         (f"<script>{LINE}</script>", None),
-        ("<p>Read 1037 time</p>", None),
+        ("<p>Sold 1037 time</p>", None),
     ],
 )
 def test_the_selector_of_a_line(markup, wanted):
@@ -102,14 +102,14 @@ def test_the_selector_of_a_line(markup, wanted):
 @pytest.mark.parametrize(
     ("markup", "words", "wanted"),
     [
-        ('By Anna <span class="views">Read 1037 times</span>', (3, 4), ".views"),
-        ('By Anna <span class="views">Read 1037 times</span>', (1, 4), ".by"),
-        ('By Anna <span class="views">Read 1037 times</span>', None, ".by"),
-        ('By <i class="who">Anna</i> <span class="views">Read 1037 times</span>', (1, 2), ".who"),
-        ('By <i class="who">Anna</i> Read <b>1037</b> times', (3, 4), ".by > b"),
+        ('By Anna <span class="sold">Sold 1037 times</span>', (3, 4), ".sold"),
+        ('By Anna <span class="sold">Sold 1037 times</span>', (1, 4), ".by"),
+        ('By Anna <span class="sold">Sold 1037 times</span>', None, ".by"),
+        ('By <i class="who">Anna</i> <span class="sold">Sold 1037 times</span>', (1, 2), ".who"),
+        ('By <i class="who">Anna</i> Sold <b>1037</b> times', (3, 4), ".by > b"),
         # What nothing names is left out with the line that it is in.
-        ("By Anna Read <b7>1037</b7> <!-- --> times", (3, 4), ".by > b7"),
-        ("By Anna Read <b-x>1037</b-x> times", (3, 4), ".by"),
+        ("By Anna Sold <b7>1037</b7> <!-- --> times", (3, 4), ".by > b7"),
+        ("By Anna Sold <b-x>1037</b-x> times", (3, 4), ".by"),
     ],
 )
 def test_of_a_line_the_smallest_element_with_what_is_missing(markup, words, wanted):
@@ -117,11 +117,11 @@ def test_of_a_line_the_smallest_element_with_what_is_missing(markup, words, want
 
 
 def test_lines_in_several_elements():
-    markup = page(f'<p class="views">{LINE}</p><p class="clock">It is 10:31</p>')
+    markup = page(f'<p class="sold">{LINE}</p><p class="clock">It is 10:31</p>')
     ignored = found(markup, LINE, "It is 10:31")
     assert ignored.hint("B") == (
-        """only in <p class="views"> ('Read 1037 times') and <p class="clock"> ('It is 10:31'): """
-        'unless that is content, DEDUP_IGNORE = ".views, .clock" would drop B'
+        """only in <p class="sold"> ('Sold 1037 times') and <p class="clock"> ('It is 10:31'): """
+        'unless that is content, DEDUP_IGNORE = ".sold, .clock" would drop B'
     )
     assert found(markup, LINE, "It is 10:32") is None
     parts = [f'<p class="{name}">{name}</p>' for name in "wxyz"]
@@ -147,7 +147,7 @@ NAMES = st.one_of(
 @given(NAMES, NAMES, NAMES, st.sampled_from(["p", "x-y", "a:b", 'q"r', "T"]))
 @example("", "views", '\x1b[31m\', DEDUP_IGNORE = "body"', "p")
 def test_names_and_texts_of_any_kind_harm_neither_terminal_nor_settings(id_, class_, text, tag):
-    line = f"{text}\x1b\x9b Read 1037"
+    line = f"{text}\x1b\x9b Sold 1037"
     start = f'<{tag} id="{escape(id_)}" class="{escape(class_)}">'
     markup = page(f'<div class="around">{start}{escape(line)}</{tag}></div>')
     line = " ".join(line.replace("\0", "").split())
@@ -160,7 +160,7 @@ def test_names_and_texts_of_any_kind_harm_neither_terminal_nor_settings(id_, cla
     assert ast.literal_eval(setting) == ignored.selector
     assert re.fullmatch(r"[#.A-Za-z_> ,0-9-]+", ignored.selector)
     matched = lxml_html.fromstring(markup.replace("\0", "")).cssselect(ignored.selector)
-    assert any("Read 1037" in each.text_content() for each in matched)
+    assert any("Sold 1037" in each.text_content() for each in matched)
 
 
 def test_searches_in_large_pages_are_bounded():
@@ -171,5 +171,5 @@ def test_searches_in_large_pages_are_bounded():
     around = "".join(f'<div class="{name}">' for name in "pqrstuvw")
     assert selector(page(around, many_names, '<b class="a">y</b>' * 10), "x") is None
     assert selector(page(f'<p class="a">{LINE}</p>', "<i></i>" * 2**18), LINE) is None
-    deep = page("<div>" * 1_000, f'<p class="views">{LINE}</p>')
-    assert selector(deep, LINE) == ".views"
+    deep = page("<div>" * 1_000, f'<p class="sold">{LINE}</p>')
+    assert selector(deep, LINE) == ".sold"

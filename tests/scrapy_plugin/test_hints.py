@@ -23,7 +23,7 @@ def told(hint):
     return int(pages.replace(",", "")), host, selector
 
 
-def see(counts, host, line, around='<p class="views">{}</p>'):
+def see(counts, host, line, around='<p class="sold">{}</p>'):
     page = PageText(html=f"<h1>Ice</h1><p>{TEXT}</p>" + around.format(line))
     counts.see(f"http://{host}/", (MissingLine(line),), page)
 
@@ -34,13 +34,13 @@ def hints(counts):
 
 MENU = "<nav><a href=/>The Paper</a> <a href=/a>Sports</a></nav>"
 VOLATILE = {
-    "class": '<p>By Anna <span class="views">Read {} times</span> in <i>The Paper</i></p>',
-    "line": '<p><span class="views">Read {} times</span></p>',
-    "around": "<section class=stats><h4>Figures</h4><div>Read {} times</div></section>",
-    "id": '<div class="box"><p id="reads-{}">Read {} times</p></div>',
+    "class": '<p>By Anna <span class="sold">Sold {} times</span> in <i>The Paper</i></p>',
+    "line": '<p><span class="sold">Sold {} times</span></p>',
+    "around": "<section class=stats><h4>Figures</h4><div>Sold {} times</div></section>",
+    "id": '<div class="box"><p id="sold-{}">Sold {} times</p></div>',
     "clock": '<div id="clock">It is {} o\'clock</div>',
-    "nameless": "<p>Read {} times</p>",
-    "made": '<p class="c{}">Read {} times</p>',
+    "nameless": "<p>Sold {} times</p>",
+    "made": '<p class="c{}">Sold {} times</p>',
     "words": '<p class="quote">{}</p>',
     "within": f"<p>{prose(7, words=30)} read {{}} times by <b>members</b></p>",
 }
@@ -126,12 +126,12 @@ def test_pages_that_hints_are_about_are_dropped_without_their_elements(monkeypat
 @pytest.mark.parametrize(
     ("kinds", "selector"),
     [
-        (["class"], ".views"),
-        (["line"], ".views"),
+        (["class"], ".sold"),
+        (["line"], ".sold"),
         (["around"], ".stats > div"),
         (["id"], ".box"),
         (["clock"], "#clock"),
-        (["line", "clock"], ".views, #clock"),
+        (["line", "clock"], ".sold, #clock"),
         (["nameless"], None),
         (["made"], None),
         (["words"], None),
@@ -151,44 +151,44 @@ def test_a_hint_names_the_elements_that_differ(kinds, selector):
 def test_the_hint():
     counts = Hints()
     for number in range(1_000, 1_212):
-        see(counts, "news.example", f"Read {number} times")
+        see(counts, "news.example", f"Sold {number} times")
     [hint] = counts.messages()
     assert hint == (
-        """212 near pages of news.example differ only in <p class="views"> ('Read 1000 times'): """
-        'unless that is content, DEDUP_IGNORE = ".views" would drop them'
+        """212 near pages of news.example differ only in <p class="sold"> ('Sold 1000 times'): """
+        'unless that is content, DEDUP_IGNORE = ".sold" would drop them'
     )
 
 
 def test_a_hint_needs_many_pages_with_one_line():
     counts = Hints()
     for number in range(MANY - 1):
-        see(counts, "a", f"Read {number:,} times")
+        see(counts, "a", f"Sold {number:,} times")
     assert hints(counts) == []
-    see(counts, "a", "Read 1,037 times")
-    assert hints(counts) == [(MANY, "a", ".views")]
+    see(counts, "a", "Sold 1,037 times")
+    assert hints(counts) == [(MANY, "a", ".sold")]
     # With other words it is another line.
     for number in range(100):
-        see(counts, "b", f"Read {number} {prose(number, words=2)[4:]}")
-    assert hints(counts) == [(MANY, "a", ".views")]
+        see(counts, "b", f"Sold {number} {prose(number, words=2)[4:]}")
+    assert hints(counts) == [(MANY, "a", ".sold")]
 
 
 def test_hints_are_few_the_largest_first_and_each_is_given_once():
     counts = Hints()
     for host, pages in zip("abcdefg", (11, 17, 12, 16, 13, 15, 14), strict=True):
         for number in range(pages):
-            see(counts, host, f"Read {number} times")
+            see(counts, host, f"Sold {number} times")
     # The same element with another text of its own.
     for number in range(10):
         see(counts, "b", f"Seen {number} times")
-    found = [(17, "b", ".views"), (16, "d", ".views"), (15, "f", ".views"), (14, "g", ".views")]
+    found = [(17, "b", ".sold"), (16, "d", ".sold"), (15, "f", ".sold"), (14, "g", ".sold")]
     assert hints(counts) == found[:MOST_HINTS]
 
 
 @pytest.mark.parametrize("url", ["", "doc-17", "http://[1/", f"http://{'a' * 300}/"])
 def test_pages_that_no_host_has_are_not_counted(url):
-    counts, page = Hints(), PageText(html=f"<p>{TEXT}<p class=views>Read")
+    counts, page = Hints(), PageText(html=f"<p>{TEXT}<p class=sold>Sold")
     for _ in range(MANY):
-        counts.see(url, (MissingLine("Read"),), page)
+        counts.see(url, (MissingLine("Sold"),), page)
     assert len(counts.messages()) == int(not url)
 
 
@@ -202,6 +202,6 @@ def test_looks_are_bounded(monkeypatch):
     counts = Hints()
     for host, wanted in (("a", 100), ("b", 200), ("c", 250)):
         for number in range(120):
-            see(counts, host, f"Read {number}")
+            see(counts, host, f"Sold {number}")
         assert len(looks) == wanted
     assert [pages for pages, *_ in hints(counts)] == [100, 100, 50]

@@ -101,7 +101,7 @@ def test_nul_and_other_types_are_taken_or_answered(tmp_path):
     code, answers = see(tmp_path / "index", lines)
     assert code == 1
     found = [each.get("outcome", "error") for each in answers]
-    assert found == ["new", *["error"] * 5, "exact"]
+    assert found == ["new", *["error"] * 5, "near"]
 
 
 def test_fields_and_options_are_named(tmp_path):

@@ -30,7 +30,7 @@ from dedup_filter.text.page_url import host_of
 FORMAT: Final = 5
 
 _VERSION = 5
-_FIXED = struct.Struct("<BBBBfIIIIIQ24s32sH")
+_FIXED = struct.Struct("<BBBBfIIIIIQ16s32sH")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
 _AT_ONCE = 1_000

@@ -26,8 +26,8 @@ WHERE EXISTS (SELECT 1 FROM pages WHERE original > id)
 UNION ALL
 SELECT 'a sketch or digest has another length'
 WHERE EXISTS (
-    SELECT 1 FROM pages WHERE length(digest) != 24
-    OR length(sketch) NOT BETWEEN 2 AND :most_sketch_bytes OR length(sketch) % 2
+    SELECT 1 FROM pages WHERE length(digest) != 16
+    OR length(sketch) NOT BETWEEN 4 AND :most_sketch_bytes OR length(sketch) % 2
 )
 UNION ALL
 SELECT 'a page has a wrong number of keys'

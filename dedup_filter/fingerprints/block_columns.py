@@ -1,0 +1,217 @@
+"""The blocks of a page as columns, and what the sketch of another page has of each.
+
+    blocks, their words, how often the host has shown them  ->  `BlockColumns`, one row a block
+    `BlockColumns`, a sketch                                ->  `Shares`: words, there or missing
+
+A block is there if the row of the sketch has it: a line, such as a price, only beside one of its
+neighbours, because "26.90" may be the price of something else. Of other blocks the sampled
+shingles tell which part is there.
+
+Knows no host and no rule. Cost: 50 us for a sketch and 200 blocks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.features.analysis import FUNCTION_WORD_IN
+from dedup_filter.fingerprints.sketch import (
+    MOST_BLOCKS,
+    BoolArray,
+    UInt16Array,
+    UInt32Array,
+    UInt64Array,
+    found_in,
+    row_in,
+    row_of,
+)
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+BlockKind = Literal["prose", "line", "link"]
+"""The kind of a block: sentences; a name, a price, a date; or mostly links."""
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """What the n blocks of a page are, and where they stand: columns of (n,)."""
+
+    times: IntArray
+    """How many earlier pages of the host have shown it."""
+    is_frame: BoolArray
+    """Whether it is marked as frame of the host, see `host_frames`."""
+    is_prose: BoolArray
+    is_line: BoolArray
+    """A block that is neither prose nor a line is links."""
+    in_new: BoolArray
+    """Whether it is in the text `new`; likewise in `main` and `span`."""
+    in_main: BoolArray
+    in_span: BoolArray
+    is_beside: BoolArray
+    """Whether it stands outside the body of the main content."""
+    is_framed: BoolArray
+    """Whether it stands in a frame of the page: aside, nav, footer ..."""
+    is_outside: BoolArray
+    """Whether it stands outside the element that HTML names as main content."""
+    is_above: BoolArray
+    """Whether it stands above all links and outside the main text."""
+    is_item: BoolArray
+    """Whether it belongs to a group of links, each with little text of its own."""
+    is_row: BoolArray
+    """Whether it is a cell, an item of a list, a caption, or code."""
+    is_masked: BoolArray
+    """Whether a part of it changes by itself, and the rest are words: "Read 1,037 times"."""
+    has_links: BoolArray
+
+    @classmethod
+    def of_text(cls, is_prose: BoolArray) -> "Places":
+        """Return the columns for the blocks of a plain text: all are its main text."""
+        no, yes = np.zeros_like(is_prose), np.ones_like(is_prose)
+        times = np.zeros(len(is_prose), np.intp)
+        return cls(times, no, is_prose, ~is_prose, yes, yes, yes, no, no, no, no, no, no, no, no)
+
+    def at(self, chosen: BoolArray) -> "Places":
+        """Return the columns of the chosen blocks, given by a mask, (n,)."""
+        return Places(*(getattr(self, each.name)[chosen] for each in fields(self)))
+
+
+class Shares(NamedTuple):
+    """The words of the n blocks of a page that another page has: columns of (n,)."""
+
+    words: IntArray
+    phrases: IntArray
+    """Shingles of the block; of one with fewer words than a shingle, those with all its words."""
+    sampled: IntArray
+    """How many of these the other page's sketch samples."""
+    there: IntArray
+    """How many of these it has."""
+    is_there: BoolArray
+    """Whether the row of the other page has the block."""
+    missing: FloatArray
+    """Estimated words that the other page lacks; all words, if no shingle is sampled."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlockColumns:
+    """The n blocks of a page that are compared, in page order."""
+
+    texts: Sequence[str]
+    hashes: UInt64Array
+    """Hash of each block, (n,), see `text.blocks`."""
+    places: Places
+    shingles: UInt32Array
+    """Hashes of all shingles in page order, (words - size + 1,)."""
+    ends: IntArray
+    """Words before each block and, last, of all blocks, (n + 1,)."""
+    size: int
+    """Words in a shingle."""
+    words: UInt64Array
+    """Hashes of all words in page order, (words,)."""
+    are_function_words: BoolArray
+    """Which words are function words, (words,)."""
+    all_hashes: UInt64Array
+    """Hashes of all blocks of the page, frame included, (m,), m >= n."""
+    chosen: BoolArray
+    """Which of these are compared, (m,)."""
+
+    @cached_property
+    def _neighbours(self) -> tuple[UInt16Array, tuple[UInt32Array, ...]]:
+        """Return the row of the blocks, and each with the block before and after it.
+
+        The neighbours come first without the frame of the host, then with it.
+        """
+        row, whole = row_of(self.hashes), row_of(self.all_hashes)
+        own, around = _pairs(row), _pairs(whole)
+        first, second = around[:-1][self.chosen], around[1:][self.chosen]
+        return row, (own[:-1], own[1:], first, second)
+
+    @cached_property
+    def are_sentences(self) -> BoolArray:
+        """Which blocks have a function word in each five words, (n,), as sentences have."""
+        counts = np.concatenate(([0], np.cumsum(self.are_function_words)))[self.ends]
+        sentences: BoolArray = FUNCTION_WORD_IN * np.diff(counts) >= np.diff(self.ends).clip(min=1)
+        return sentences
+
+    @cached_property
+    def _bounds(self) -> tuple[IntArray, IntArray]:
+        """Return the first and the end of the shingles of each block, (n,) each.
+
+        For a block shorter than a shingle, they are the shingles that hold all its words.
+        """
+        first, end, size = self.ends[:-1], self.ends[1:], self.size
+        is_short = end - first < size
+        last = np.where(is_short, first + 1, end - size + 1).clip(max=len(self.shingles))
+        start = np.where(is_short, (end - size).clip(min=0), first)
+        return np.minimum(start, last), last
+
+    def shares_in(self, sketch: bytes) -> Shares:
+        """Return what a sketch has of each block.
+
+        If a block has fewer words than a shingle, one shared shingle with all its words is enough,
+        because its neighbours on the other page may differ.
+        """
+        are_sampled, are_there = found_in(self.shingles, sketch)
+        (start, last), words = self._bounds, np.diff(self.ends)
+        phrases = last - start
+        sums = [np.concatenate(([0], np.cumsum(each))) for each in (are_sampled, are_there)]
+        sampled, there = (each[last] - each[start] for each in sums)
+        is_short = words < self.size
+        there = np.where(is_short & (there > 0), sampled, there)
+        row, (mine, pairs) = row_in(sketch), self._neighbours
+        is_there = np.isin(mine, row)
+        is_line = self.places.is_line
+        if is_line.any() and is_there.any():
+            theirs = _pairs(row)
+            is_there &= ~is_line | np.logical_or.reduce([np.isin(each, theirs) for each in pairs])
+        if len(row) == MOST_BLOCKS:  # the block may be one of those that follow
+            is_there |= (sampled > 0) & (there == sampled)
+        share = np.where(is_there, 1.0, there / np.maximum(sampled, 1))
+        return Shares(words, phrases, sampled, there, is_there, words * (1 - share))
+
+    def said_in(
+        self, sketch: bytes, words: UInt64Array, among: BoolArray
+    ) -> tuple[set[int], set[int]]:
+        """Return which of some words, (m,), stand in a shingle that a sketch has, and which do not.
+
+        The words are hashes, and only words of the blocks `among` count, (n,). A word whose
+        shingles are not sampled is in neither set. Cost: 0.1 ms for 1,000 words.
+        """
+        are_sampled, are_there = found_in(self.shingles, sketch)
+        places = np.flatnonzero(np.isin(self.words, words))
+        places = places[among[np.searchsorted(self.ends[1:], places, "right")]]
+        said: set[int] = set()
+        lacking: set[int] = set()
+        for place in places.tolist():
+            around = slice(max(place - self.size + 1, 0), place + 1)
+            if are_there[around].any():
+                said.add(int(self.words[place]))
+            elif are_sampled[around].any():
+                lacking.add(int(self.words[place]))
+        return said, lacking - said
+
+    def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:
+        """Return first and end of the words of a block that stand in no shingle of a sketch.
+
+        They are counted within the block. If each word is in such a shingle, all are returned.
+        """
+        are_there, lacking, size = found_in(self.shingles, sketch)[1], set[int](), 0
+        ends = self.ends.tolist()
+        for each, first, end in zip(self.texts, ends, ends[1:], strict=False):
+            if each == text:
+                size = end - first
+                for place in range(first, end):
+                    if not are_there[max(place - self.size + 1, 0) : place + 1].any():
+                        lacking.add(place - first)
+        return (min(lacking), max(lacking) + 1) if lacking else (0, size)
+
+
+def _pairs(row: UInt16Array) -> UInt32Array:
+    """Return each block of a row, (n,), with the next one, and both ends alone: (n + 1,)."""
+    wide = np.concatenate(([0], row, [0])).astype(np.uint32)
+    pairs: UInt32Array = wide[:-1] << np.uint32(16) | wide[1:]
+    return pairs
