@@ -309,13 +309,12 @@ class _Comparison:
         It is one if more of the page's own text is missing than there, or if it says nothing of a
         short headline ("Contact") and a line of the article is missing.
         """
-        places, missing = self.places, self.shares.missing
+        places = self.places
         own = compared & places.in_span & (places.times == 0) & ~places.is_framed
         own &= places.is_prose | places.is_line
         lines = own & ~places.in_main
-        lacking = float(missing[own].sum())
+        lacking, of_lines = self._missing_of(own), self._missing_of(lines)
         shared = self._words(own) - lacking
-        of_lines = float(missing[lines].sum())
         if of_lines and shared < LONG_WORDS and not _is_told(self.page, self.candidate):
             return self._beyond("lines", of_lines, 0, lines)
         return self._beyond("lines", lacking, shared, own)

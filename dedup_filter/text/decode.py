@@ -155,7 +155,8 @@ def _parsed(body: bytes) -> tuple[html.HtmlElement | None, bool]:
     # The parser recovers from any other fault, and returns None for a page without elements.
     root = etree.fromstring(body, parser)
     last = parser.error_log.last_error
-    return root, last is None or last.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    # Versions of libxml2 give this error different types.
+    return root, last is None or "Excessive depth" not in last.message
 
 
 def _flattened(body: bytes, most: int) -> bytes:

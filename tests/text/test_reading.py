@@ -5,6 +5,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree, html
+from lxml.etree import LIBXML_VERSION
 from text_samples import CHINESE, FIRST, MARKUP, SECOND, page_of
 
 from dedup_filter.model import Document
@@ -240,8 +241,10 @@ def test_text_below_the_levels_of_the_parser_is_read(start, end):
         page = page_of(f"<title>Talk</title><nav>Home</nav><h1>Ice</h1>{deep.replace(FIRST, text)}")
         found = [block.text for block in page.blocks]
         assert (page.title, found[:2], found[-1]) == ("Talk", ["Home", "Ice"], SECOND)
-        assert [block.link_words for block in page.blocks if block.text == "Next & last"] == [3]
-        assert text in found
+        # A libxml2 without the limit reads all levels, and text far below them without its links.
+        links = [block.link_words for block in page.blocks if block.text == "Next & last"]
+        assert links in ([3], [] if LIBXML_VERSION < (2, 14) else [3])
+        assert text in "\n".join(found)
 
 
 @pytest.mark.parametrize("tag", ["<a", "<div", "<div <", "<div>", "<a href=/>", "</div>", "< div"])
