@@ -200,11 +200,18 @@ class _Comparison:
         ]
         return ~np.array(is_headline, np.bool_)
 
+    @cached_property
+    def _known_prose(self) -> BoolArray:
+        """The paragraphs that the candidate has, or most of their sampled phrases."""
+        shares = self.shares
+        known: BoolArray = shares.is_there | (2 * shares.there > shares.sampled)
+        return known & self.places.is_prose
+
     @property
     def _edges(self) -> BoolArray:
         """The few lines of a print view above and below all blocks that the candidate has."""
         shares, places, edges = self.shares, self.places, np.zeros(len(self.shares.words), np.bool_)
-        are_known = shares.is_there | (places.is_prose & (2 * shares.there > shares.sampled))
+        are_known = shares.is_there | self._known_prose
         is_named = self.candidate.kinship == "view"
         if is_named:  # the lines may stand below the headline, and links are no part of it
             are_known &= self._unheaded
@@ -234,8 +241,8 @@ class _Comparison:
             compared = compared & ~places.is_above & ((places.times == 0) | is_value)
         left, is_series = compared & ~self._waived(compared), candidate.kinship == "series"
         is_unlike = left & ~shares.is_there & (shares.there < shares.phrases)
-        # The phrases that a sketch samples tell of a paragraph, but not of a line, unless the text
-        # was cut into other blocks.
+        # Sampled phrases show whether a paragraph is there. A line has too few of them, so it is
+        # missing, unless the text was cut into other blocks.
         prose = main & places.is_prose & (2 * shares.there > shares.sampled)
         if not is_series and self._words(prose & shares.is_there) < HALF * self._words(prose):
             is_unlike &= shares.missing > 0
@@ -270,8 +277,7 @@ class _Comparison:
 
         If paragraphs were edited, these lines were edited with them. Rows and items are values.
         """
-        places, shares = self.places, self.shares
-        known = compared & places.is_prose & (shares.is_there | (2 * shares.there > shares.sampled))
+        places, known = self.places, compared & self._known_prose
         numbers = np.flatnonzero(known)
         within = places.is_line & places.in_main & ~places.is_row & self.page.blocks.are_sentences
         if not len(numbers):

@@ -326,7 +326,7 @@ def _note(path: str, text: str = "") -> str:
 
 
 def _source(path: str) -> str:
-    """Write the addresses at a path, unless they are those of a pixel that counts visits."""
+    """Write the addresses at a path, except the address of a pixel that counts visits."""
     each = _text(SOURCE) + _value("normalize-space()") + _text(UNSOURCE)
     each = f'<xsl:for-each select="{path}">{each}</xsl:for-each>'
     return f'<xsl:if test="not({_IS_PIXEL})">{each}</xsl:if>'

@@ -117,17 +117,6 @@ def masked(line: str, *, in_table: bool = False) -> str:
     return line
 
 
-def number_form(line: str, *, in_table: bool = False) -> str:
-    """Return a masked line with one sign for each of its numbers; "" if it has none.
-
-    >>> number_form("Room 3, EUR 26.90"), number_form("3 comments")
-    ('Room #, EUR #', '')
-    """
-    left = masked(line, in_table=in_table)
-    form = _ANY_NUMBER.sub(_MASK, left)
-    return "" if form == left else form
-
-
 def without_numbers(text: str) -> str:
     """Return a normalised text without its numbers, for the option `ignore_numbers`."""
     return _NUMBER_ALONE.sub("", text)
@@ -153,7 +142,7 @@ class _Signs(NamedTuple):
 
 @cache
 def _signs(with_digits: bool) -> _Signs:
-    """Return the signs in lines with digits, or without. That of a phrase is its longest word."""
+    """Return the signs in lines with digits, or without. A phrase is found by its longest word."""
     spaced, unspaced = dict[str, list[_Sign]](), dict[str, list[_Sign]]()
     for number, step in enumerate(_STEPS):
         for table in step.tables if with_digits else step.without_digits:

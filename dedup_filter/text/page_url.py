@@ -167,7 +167,8 @@ def canonical_of(place: Place, links: Iterable[str]) -> str | None:
     return urls.popitem()[1] if len(urls) == 1 and place.key not in urls else None
 
 
-def named_key(place: Place, links: Iterable[str]) -> int:
+@lru_cache(maxsize=256)  # called for each candidate of a page
+def named_key(place: Place, links: tuple[str, ...]) -> int:
     """Return the key of the canonical URL of a page, or of its own URL."""
     named = canonical_of(place, links)
     return place.key if named is None else url_key(named)

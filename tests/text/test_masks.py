@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dedup_filter.text.masks import masked, number_form, without_numbers
+from dedup_filter.text.masks import masked, without_numbers
 from dedup_filter.text.plain_text import normalize
 
 AGES = """
@@ -250,19 +250,6 @@ def test_a_long_line_stays():
 
 
 @pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("Room 3, EUR 26.90", "Room #, EUR #"),
-        ("3 comments", ""),
-        ("3 comments on room 12", "# on room #"),
-        ("Leeds", ""),
-    ],
-)
-def test_number_form(text, form):
-    assert number_form(text) == form
-
-
-@pytest.mark.parametrize(
     ("text", "left"),
     [
         ("14:03", ""),
@@ -307,10 +294,3 @@ def test_numbers_without_a_sign_stay(words):
 @given(st.text(st.characters(exclude_categories=["Nd"], max_codepoint=0x2FF), max_size=40))
 def test_text_without_numbers_and_ages_stays(text):
     assert masked(text, in_table=True) == text
-
-
-@given(lines)
-def test_a_number_form_differs_from_the_masked_line_in_its_numbers(line):
-    form, left = number_form(line), masked(line)
-    assert (form == "") == (not re.search(r"\d", left))
-    assert not re.search(r"\d", form)
