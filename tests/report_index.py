@@ -60,7 +60,6 @@ def made_index(folder, *, keep_text=True):
 def made_report(duplicates):
     """Draw a report on so many duplicates of a tenth as many pages; return HTML."""
     found = ReportData(
-        identity="made",
         made=1_700_000_000,
         config=FilterConfig(),
         figures={

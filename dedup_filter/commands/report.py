@@ -54,7 +54,6 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     It shows how many pages were kept and dropped; all duplicates, to sort, filter and search;
     clusters; close calls (pages nearly dropped or nearly kept) with the rule that decided; and, if
     texts were kept (DEDUP_KEEP_TEXT=True), each pair side by side with its differences marked.
-    Pairs can be judged, and the judgements exported for `tune`.
 
     A crawl may be writing to the index. With DEDUP_REPORT=FILE a crawl writes its own report at
     its end.

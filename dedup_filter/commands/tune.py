@@ -1,20 +1,16 @@
 """`dedup-filter tune`: an index with its pages, settings -> what each would drop more or less."""
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import product
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, named, progress, say, write_lines
+from dedup_filter.commands import json_option, progress, say, write_lines
 from dedup_filter.commands.options import filter_option, given_settings, max_distance_option
 from dedup_filter.errors import ConfigError
-from dedup_filter.estimate import Estimate
 from dedup_filter.model import Verdict
-from dedup_filter.review.labels import labels_in
-from dedup_filter.review.sweep import KINDS, Change, Effect, Sweep
+from dedup_filter.review.sweep import KINDS, Effect, Sweep
 from dedup_filter.store.location import folder_of
 from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.wording import counted, printable
@@ -22,12 +18,7 @@ from dedup_filter.wording import counted, printable
 _EXAMPLES = 3
 _LONGEST_URL = 300
 _LONGEST_VALUE = 60
-
-
-def _new_file(_: object, __: object, given: Path | None) -> Path | None:
-    if given is not None and given.exists():
-        raise click.BadParameter(f"{given} exists, and your labels may be in it")
-    return given
+_OF_NOW = ("max_distance", "min_similarity")
 
 
 @click.command("tune")
@@ -40,19 +31,6 @@ def _new_file(_: object, __: object, given: Path | None) -> Path | None:
     help='Share of a page that its original must have, 0 to 1; "none": bits alone decide.',
 )
 @filter_option
-@click.option(
-    "--labels",
-    type=click.File("rb"),
-    metavar="FILE",
-    help='Judged pairs, one a line: {"a": URL, "b": URL, "same": true}.',
-)
-@click.option(
-    "--pairs",
-    type=click.Path(dir_okay=False, path_type=Path),
-    callback=_new_file,
-    metavar="FILE",
-    help='Write the shown pairs to a new file of labels; "same" is null until you judge.',
-)
 @click.option(
     "--examples",
     type=click.IntRange(0),
@@ -78,14 +56,15 @@ def tune_command(
     tried, each with all of --set. Without a setting, common values are tried. With one setting, all
     pages whose verdict changes are shown; else some of them.
 
-    With --labels: precision and recall of each setting, with 95 % confidence. With --json: an
-    object for "now", and one for each setting.
+    With --json: an object for "now", and one for each setting.
 
-    Exit codes: 0 done, 2 DIR cannot be read or has not kept its pages, an option or label is wrong.
+    Exit codes: 0 done, 2 DIR cannot be read or has not kept its pages, or an option is wrong.
     """
-    labels: BinaryIO | None = given["labels"]
-    judged = [] if labels is None else list(labels_in(labels))
-    settings = _settings(max_distance, min_similarity, options)
+    settings = [
+        {**options, **given_settings(max_distance=bits, min_similarity=share)}
+        for bits, share in product(max_distance or [None], min_similarity or [None])
+        if max_distance or min_similarity or options
+    ]
     if folder_of(directory) is None:
         raise ConfigError(
             f"{directory!r} is not a directory: other indexes do not keep the text of pages"
@@ -99,33 +78,14 @@ def tune_command(
         pages, tried = counted(len(sweep.pages), "page"), counted(len(sweep.configs), "setting")
         if not as_json:
             say(f"judging {pages} by {tried}", err=True)
-        effects = sweep.run(lambda them, total: progress(them, "judging", total), judged, examples)
+        effects = sweep.run(lambda them, total: progress(them, "judging", total), examples)
     if as_json:
         write_lines(map(_object, effects))
-    else:
-        for line in _report(effects, is_mixed=sweep.is_mixed):
-            say(line)
-    if given["pairs"] is not None:
-        given["pairs"].write_text("".join(_pairs(effects)), encoding="utf-8")
-
-
-def _settings(
-    distances: tuple[int, ...], similarities: tuple[str, ...], options: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Return all combinations of the values; without any, none."""
-    if not (distances or similarities or options):
-        return []
-    return [
-        {**options, **given_settings(max_distance=bits, min_similarity=share)}
-        for bits, share in product(distances or [None], similarities or [None])
-    ]
-
-
-def _pairs(effects: list[Effect]) -> Iterator[str]:
-    """Return a line for each pair that the examples name, to be labelled."""
-    changes = [change for effect in effects for change in effect.examples]
-    for a, b in dict.fromkeys((each.url, each.original) for each in changes if each.original):
-        yield json.dumps({"a": a, "b": b, "same": None}) + "\n"
+        return
+    for line in _report(effects):
+        say(line)
+    if sweep.is_mixed:
+        say('note    crawls of this index had different options: "now" is the last one\'s')
 
 
 def _object(effect: Effect) -> dict[str, Any]:
@@ -133,7 +93,6 @@ def _object(effect: Effect) -> dict[str, Any]:
         "options": dict(effect.options),
         "dropped": effect.dropped,
         **{kind: effect.changed[kind] for kind in KINDS},
-        "labels": named(effect.scores),
         "changes": [
             {"url": url, "change": kind, "before": before.as_json(), "after": after.as_json()}
             for url, kind, before, after in effect.examples
@@ -141,37 +100,24 @@ def _object(effect: Effect) -> dict[str, Any]:
     }
 
 
-def _report(effects: list[Effect], *, is_mixed: bool) -> Iterator[str]:
-    now = {name: effects[0].options[name] for name in ("max_distance", "min_similarity")}
-    names = [f"now, {_named(now)}", *(_named(effect.options) for effect in effects[1:])]
-    wide = max(map(len, names))
-    is_scored = effects[0].scores is not None
-    heads = [f"{each.replace('_', ' '):>16}" for each in ("dropped", *KINDS)]
-    heads += [f"  {each:<22}" for each in ("precision", "recall") if is_scored]
-    for name, effect in zip(names[1:], effects[1:], strict=True):
+def _report(effects: list[Effect]) -> Iterator[str]:
+    now, *others = effects
+    names = [f"now, {_named({name: now.options[name] for name in _OF_NOW})}"]
+    for effect in others:
+        names.append(_named(effect.options))
         if effect.examples:
-            yield f"{name}:"
-            yield from (f"  {_line(change)}" for change in effect.examples)
+            yield f"{names[-1]}:"
+            for url, kind, before, after in effect.examples:
+                verdicts = f"was {_verdict(before)}, would be {_verdict(after)}"
+                name = kind.replace("_", " ")
+                yield f"  {name:<14}  {printable(url, _LONGEST_URL)}  {verdicts}"
             yield ""
-    yield f"{'setting':<{wide}}{''.join(heads)}".rstrip()
+    wide = max(map(len, names))
+    heads = "".join(f"{each.replace('_', ' '):>16}" for each in ("dropped", *KINDS))
+    yield f"{'setting':<{wide}}{heads}"
     for name, effect in zip(names, effects, strict=True):
-        yield f"{name:<{wide}}{_row(effect)}".rstrip()
-    if (scores := effects[0].scores) is not None:
-        yield (
-            f"labels  {counted(scores.same, 'pair')} the same, {scores.different:,} different, "
-            f"{scores.unknown:,} of pages that are not here"
-        )
-    if is_mixed:
-        yield 'note    crawls of this index had different options: "now" is the last one\'s'
-
-
-def _row(effect: Effect) -> str:
-    counts = [effect.dropped, *(effect.changed[kind] for kind in KINDS)]
-    scores = effect.scores
-    shares = () if scores is None else (scores.precision, scores.recall)
-    return "".join(f"{each:>16,}" for each in counts) + "".join(
-        f"  {_share(each):<22}" for each in shares
-    )
+        counts = (effect.dropped, *(effect.changed[kind] for kind in KINDS))
+        yield f"{name:<{wide}}{''.join(f'{each:>16,}' for each in counts)}"
 
 
 def _named(options: Mapping[str, Any]) -> str:
@@ -187,12 +133,6 @@ def _named(options: Mapping[str, Any]) -> str:
     return ", ".join(shown) or "as now"
 
 
-def _line(change: Change) -> str:
-    before, after = _verdict(change.before), _verdict(change.after)
-    kind = change.kind.replace("_", " ")
-    return f"{kind:<14}  {printable(change.url, _LONGEST_URL)}  was {before}, would be {after}"
-
-
 def _verdict(verdict: Verdict) -> str:
     """Describe a verdict.
 
@@ -206,12 +146,3 @@ def _verdict(verdict: Verdict) -> str:
         return f"{verdict.outcome} {original}"
     bits, share = counted(verdict.distance, "bit"), 100 * verdict.similarity
     return f"{verdict.outcome} {original} ({bits}, {share:.0f} % similar)"
-
-
-def _share(share: Estimate | None) -> str:
-    """Write a share with its interval.
-
-    >>> _share(Estimate(0.9, 0.81, 0.95))
-    '0.900 (0.810 to 0.950)'
-    """
-    return "-" if share is None else f"{share.value:.3f} ({share.low:.3f} to {share.high:.3f})"

@@ -1,14 +1,13 @@
 """The kept pages of an index, settings -> what each setting would drop more or less than now.
 
-The pages go, in the order in which they were recorded, through filters in temporary folders: one
-with the options of the last crawl ("now"), and one with each setting. So two verdicts on a page
-differ by the setting alone. Nothing is fetched, and nothing is written to the index. It is read at
-one moment; a crawl may go on meanwhile.
+Filters in temporary folders judge the pages in the order in which they were recorded: one filter
+has the options of the last crawl ("now"), and one has each setting. So two verdicts on a page
+differ by the setting alone. The index is only read, at one moment; a crawl may go on meanwhile.
 
-Exact: a filter with these options gives the same verdicts on the same pages in the same order, if
+Exact: a crawl with these options gives the same verdicts on the same pages in the same order, if
 each page is committed before the next one comes. This needs the stored blocks of each page
-(`keep_text`). Pages that were released, or forgotten since, have no record and are left out. If a
-later crawl has revisited a page, only its last version is stored; it is judged in its first place.
+(`keep_text`). Pages that were released or forgotten have no record and are left out. If a later
+crawl has revisited a page, only its last version is stored; it is judged in its first place.
 
 Cost: a page of 110 KB takes 3 ms to unpack, once for all filters, and each filter 2 to 5 ms to
 judge it.
@@ -29,13 +28,11 @@ from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.filter import PlacedPage
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Document, Unjudged, Verdict
-from dedup_filter.review.labels import Label, Scores, scores
 from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.store.sqlite.snapshot import Snapshot
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.page_url import canonical
 from dedup_filter.text.reading import Page
 from dedup_filter.upkeep.directory import options_noted
 from dedup_filter.upkeep.results import Watch
@@ -44,18 +41,14 @@ from dedup_filter.wording import counted
 DISTANCES = (3, 6, 9, 12)
 SIMILARITIES = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 """Values that are tried if no setting is given, one option at a time."""
+_NO_VERDICT = "it changes no verdict"
+_LEFT_OUT = "pages were kept without what it left out then"
+_NOT_RECORDED = "pages beyond that bound are not recorded"
 _WITHOUT_EFFECT = {
-    "keep_text": "it changes no verdict",
-    "workers": "it changes no verdict",
-    "changes": "it changes no outcome",
-    "revisit": "it changes no verdict",
-    "same_template": "pages beyond that bound are not recorded",
-    "ignore": "pages were kept without what it left out then",
-    "content": "pages were kept without what it left out then",
-    "payloads": "the bytes of documents are not kept",
-    "read_pdf": "the bytes of documents are not kept",
-    "max_pages": "pages beyond that bound are not recorded any more",
-    "expire_days": "pages beyond that bound are not recorded any more",
+    **dict.fromkeys(("keep_text", "workers", "changes", "revisit"), _NO_VERDICT),
+    **dict.fromkeys(("ignore", "content"), _LEFT_OUT),
+    **dict.fromkeys(("payloads", "read_pdf"), "the bytes of documents are not kept"),
+    **dict.fromkeys(("same_template", "max_pages", "expire_days"), _NOT_RECORDED),
 }
 """Options that are refused, and why."""
 
@@ -72,11 +65,6 @@ class Change(NamedTuple):
     before: Verdict
     after: Verdict
 
-    @property
-    def original(self) -> str | None:
-        """URL of the page to look at beside it; None: that page has none."""
-        return (self.before if self.kind == "newly_kept" else self.after).original
-
 
 @dataclass
 class Effect:
@@ -88,19 +76,18 @@ class Effect:
     changed: Counter[Kind] = field(default_factory=Counter)
     examples: list[Change] = field(default_factory=list)
     """The first changes of each kind."""
-    clusters: dict[str, int | None] = field(default_factory=dict)
-    """Canonical URL -> number of the cluster of its first page; only if there are labels."""
-    scores: Scores | None = None
-    """None: there are no labels."""
 
     def add(self, url: str, before: Verdict, after: Verdict, most: int | None) -> None:
         """Count a page; keep the first `most` changes of each kind, all for None."""
         self.dropped += after.is_duplicate
-        kind = _kind(before, after)
-        if kind is not None:
-            self.changed[kind] += 1
-            if most is None or self.changed[kind] <= most:
-                self.examples.append(Change(url, kind, before, after))
+        kind: Kind = "other_original"
+        if before.is_duplicate != after.is_duplicate:
+            kind = "newly_dropped" if after.is_duplicate else "newly_kept"
+        elif not after.is_duplicate or before.original == after.original:
+            return
+        self.changed[kind] += 1
+        if most is None or self.changed[kind] <= most:
+            self.examples.append(Change(url, kind, before, after))
 
 
 class Sweep:
@@ -130,25 +117,25 @@ class Sweep:
         ]
         self.configs = [now, *(_config(recorded, each) for each in given)]
         """The options of the last crawl, then the options of each setting."""
-        _require_kept(snapshot)
-        of_hosts = (
-            record.page for record in snapshot.records() if not hosts or record.host in hosts
-        )
+        if lacking := snapshot.without_form():
+            raise ConfigError(
+                f"{snapshot} has not kept {lacking:,} of its {counted(snapshot.count(), 'page')}, "
+                "and settings are tried on kept pages: crawl with DEDUP_KEEP_TEXT=True into a new "
+                "index, or scan a feed or WARC file with --index NEW --set keep_text=True"
+            )
+        records = snapshot.records()
+        of_hosts = (each.page for each in records if not hosts or each.host in hosts)
         self.pages = list(islice(of_hosts, most))
         """Numbers of the pages that are judged."""
         if not self.pages:
             raise ConfigError(f"{snapshot} has no page of {', '.join(hosts) or 'any host'}")
-        self._now = {
-            "max_distance": now.max_distance,
-            "min_similarity": now.min_similarity,
-        } | recorded
+        bounds = {"max_distance": now.max_distance, "min_similarity": now.min_similarity}
+        self._now = bounds | recorded
         crawls = {str(crawl.options) for crawl in snapshot.crawls() if crawl.options}
         self.is_mixed = len(crawls) > 1
         """Whether crawls of the index had different options; "now" has the options of the last."""
 
-    def run(
-        self, watch: Watch, labels: Sequence[Label] = (), examples: int | None = None
-    ) -> list[Effect]:
+    def run(self, watch: Watch, examples: int | None = None) -> list[Effect]:
         """Judge the pages; return the effect of "now", then the effect of each setting.
 
         `examples`: most changes of each kind that are returned for a setting; None: all.
@@ -162,11 +149,6 @@ class Sweep:
             for record, verdicts in replayed(self._snapshot, records, self.configs):
                 for effect, verdict in zip(effects, verdicts, strict=True):
                     effect.add(record.url, verdicts[0], verdict, examples)
-                    if labels:
-                        cluster = verdict.original_page or verdict.page
-                        effect.clusters.setdefault(canonical(record.url), cluster)
-        for effect in effects if labels else ():
-            effect.scores = scores(labels, effect.clusters)
         return effects
 
 
@@ -234,21 +216,6 @@ def _config(recorded: Mapping[str, Any], options: Mapping[str, Any]) -> FilterCo
     return config
 
 
-def _require_kept(snapshot: Snapshot) -> None:
-    if lacking := snapshot.without_form():
-        raise ConfigError(
-            f"{snapshot} has not kept {lacking:,} of its {counted(snapshot.count(), 'page')}, and "
-            "settings are tried on kept pages: crawl with DEDUP_KEEP_TEXT=True into a new index, "
-            "or scan a feed or WARC file with --index NEW --set keep_text=True"
-        )
-
-
 def _differing(now: FilterConfig, config: FilterConfig) -> dict[str, Any]:
     values = ((each.name, getattr(config, each.name)) for each in fields(config))
     return {name: value for name, value in values if value != getattr(now, name)}
-
-
-def _kind(before: Verdict, after: Verdict) -> Kind | None:
-    if before.is_duplicate != after.is_duplicate:
-        return "newly_dropped" if after.is_duplicate else "newly_kept"
-    return "other_original" if after.is_duplicate and before.original != after.original else None

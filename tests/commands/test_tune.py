@@ -1,10 +1,8 @@
 """`dedup-filter tune`: an index with its pages -> what settings would drop, for people and JSON."""
 
-import json
-
 import pytest
 from command_line import lines, refused, run
-from index_feed import ITEMS, contents, tamper, write_jsonl
+from index_feed import ITEMS, contents, tamper
 
 STRICT = ("--min-similarity", "1", "--max-distance", "0")
 
@@ -55,23 +53,6 @@ def test_one_object_for_now_and_for_each_combination(index):
     assert (change["before"]["original"], change["after"]["outcome"]) == (ITEMS[0]["url"], "new")
 
 
-def test_pairs_are_written_labelled_and_scored(index, tmp_path):
-    pairs = tmp_path / "pairs.jsonl"
-    assert run("tune", str(index), *STRICT, "--examples", "2", "--pairs", str(pairs))[0] == 0
-    unlabelled = [json.loads(line) for line in pairs.read_text().splitlines()]
-    assert unlabelled == [
-        {"a": ITEMS[20 + n]["url"], "b": ITEMS[n]["url"], "same": None} for n in range(2)
-    ]
-    other = {"a": ITEMS[1]["url"], "b": ITEMS[2]["url"], "same": False}
-    labels = write_jsonl(tmp_path / "l", [*({**each, "same": True} for each in unlabelled), other])
-    now, strict = lines("tune", str(index), *STRICT, "--labels", labels, "--json")
-    assert now["labels"]["recall"]["value"] == now["labels"]["precision"]["value"] == 1
-    assert (strict["labels"]["recall"]["value"], strict["labels"]["precision"]) == (0, None)
-    out = run("tune", str(index), *STRICT, "--labels", labels)[1]
-    assert "labels  2 pairs the same, 1 different, 0 of pages that are not here" in out
-    assert "1.000 (0.342 to 1.000)" in out
-
-
 def test_pages_that_were_not_kept(index):
     tamper(index, "DELETE FROM forms WHERE page > 3")
     err = refused("tune", str(index))
@@ -95,7 +76,6 @@ def test_hostile_urls_harm_no_terminal(index):
     [
         (["nowhere"], "there is no index at nowhere"),
         (["redis://localhost/"], "is not a directory"),
-        (["nowhere", "--labels", "none.jsonl"], "none.jsonl"),
         (["nowhere", "--max-distance", "13"], "13"),
         (["nowhere", "--most", "0"], "--most"),
     ],
@@ -104,11 +84,3 @@ def test_what_cannot_be_tuned_is_refused(arguments, why):
     code, out, err = run("tune", *arguments)
     assert (code, out) == (2, "")
     assert why in err
-
-
-def test_a_file_of_labels_is_not_replaced(index, tmp_path):
-    labels = tmp_path / "labels.jsonl"
-    labels.write_text("mine")
-    code, _, err = run("tune", str(index), "--pairs", str(labels))
-    assert (code, labels.read_text()) == (2, "mine")
-    assert "your labels may be in it" in err

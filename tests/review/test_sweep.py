@@ -10,7 +10,6 @@ from index_feed import article as report
 from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreCorrupt
-from dedup_filter.review.labels import Label
 from dedup_filter.review.sweep import DISTANCES, SIMILARITIES, Sweep, replayed
 from dedup_filter.store.sqlite.snapshot import Snapshot
 
@@ -64,10 +63,10 @@ def verdicts_of(folder, *settings):
     return [[said(verdict) for verdict in column] for column in zip(*rows, strict=True)]
 
 
-def swept(folder, *settings, labels=(), examples=None, **bounds):
+def swept(folder, *settings, examples=None, **bounds):
     with Snapshot.open_to_read(folder) as snapshot:
         sweep = Sweep(snapshot, settings, **bounds)
-        return sweep.run(lambda values, _: nullcontext(values), labels, examples)
+        return sweep.run(lambda values, _: nullcontext(values), examples)
 
 
 def changes(folder, **options):
@@ -137,18 +136,22 @@ def test_kinds_of_changes_are_counted_and_their_originals_named(tmp_path):
     feed = [{"url": f"https://{n}.example/", "text": text} for n, text in enumerate(texts)]
     crawled(feed, tmp_path, keep_text=True)
     now, effect = swept(tmp_path, {"min_similarity": 1})
-    found = [(each.url[8], each.kind, each.original[8]) for each in effect.examples]
+    found = [
+        (url[8], kind, before.original[8], after.original and after.original[8])
+        for url, kind, before, after in effect.examples
+    ]
     assert found == [
-        ("1", "newly_kept", "0"),
-        ("2", "other_original", "1"),
-        ("3", "newly_kept", "0"),
+        ("1", "newly_kept", "0", None),
+        ("2", "other_original", "0", "1"),
+        ("3", "newly_kept", "0", None),
     ]
     assert effect.changed == {"newly_kept": 2, "other_original": 1}
     assert (now.dropped, effect.dropped) == (3, 1)
     crawled(feed, tmp_path / "strict", keep_text=True, min_similarity=1)
     found = swept(tmp_path / "strict", {"min_similarity": 0.8}, examples=1)[1]
     assert found.changed == {"newly_dropped": 2, "other_original": 1}
-    assert [(each.url[8], each.original[8]) for each in found.examples] == [("1", "0"), ("2", "0")]
+    originals = [(each.url[8], each.after.original[8]) for each in found.examples]
+    assert originals == [("1", "0"), ("2", "0")]
 
 
 def test_some_pages_are_judged_as_if_there_were_no_others(finished, tmp_path):
@@ -162,31 +165,6 @@ def test_some_pages_are_judged_as_if_there_were_no_others(finished, tmp_path):
     assert effect.dropped == sum(outcome in ("near", "exact") for outcome, *_ in of_hosts)
     with pytest.raises(ConfigError, match=r"has no page of none\.example"):
         swept(finished, hosts=["none.example"])
-
-
-def test_labels_score_every_setting(tmp_path):
-    """A second edition is near the first, and a third repeats it exactly."""
-    feed = [
-        {"url": f"https://{n}.example/{edition}?b=1&a=2", "text": report(n, edition % 2)}
-        for n in range(8)
-        for edition in range(3)
-    ]
-    crawled(feed, tmp_path, keep_text=True)
-
-    def url(number, edition):
-        return f"https://{number}.example/{edition}?a=2&b=1"  # another spelling
-
-    labels = [Label(url(n, 0), url(n, each), True) for n in range(8) for each in (1, 2)]
-    labels += [Label(url(n, 1), url(n + 1, 2), False) for n in range(7)]
-    labels += [Label(url(1, 0), url(9, 0), True), Label(url(1, 0), url(1, 0), True)]
-    now, strict = swept(tmp_path, {"min_similarity": 1, "max_distance": 0}, labels=labels)
-    counts = (now.scores.same, now.scores.different, now.scores.unknown)
-    assert counts == (16, 7, 2)
-    assert (now.scores.precision.value, now.scores.recall.value) == (1, 1)
-    assert (strict.scores.precision.value, strict.scores.recall.value) == (1, 0.5)
-    # Two editions that were dropped for one page are called the same, too.
-    (now, _) = swept(tmp_path, {}, labels=[Label(url(1, 1), url(1, 2), False)])
-    assert (now.scores.precision.value, now.scores.recall) == (0, None)
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,6 @@ class Pair(NamedTuple):
 class ReportData:
     """The data of a report on an index."""
 
-    identity: str
-    """Unique name of the index."""
     config: FilterConfig
     """Its `max_distance` and `min_similarity` separate duplicates from kept pages."""
     figures: Mapping[str, Any]
@@ -96,7 +94,6 @@ def collect(
     )
     parts, names = recorded.scheme.parts, ("kept", "near", "exact", "revisits")
     found = ReportData(
-        recorded.identity,
         config,
         {"pages": outcomes.total(), "kept": kept, "hosts": len(hosts), "outcomes": outcomes},
         reasons,

@@ -33,7 +33,7 @@ BEGINNING = (
     '<meta name="generator" content="dedup-filter report">\n'
 )
 """Of every report; the template goes on."""
-_SCRIPTS = "dom differences labels list pair_view pair_lists main".split()
+_SCRIPTS = "dom differences list pair_view pair_lists main".split()
 _FORMAT = 2
 _KINDS = ("near", "exact", "kept")
 _LONGEST_NAME = 300
@@ -56,7 +56,6 @@ def render(
 
     data = {
         "format": _FORMAT,
-        "identity": found.identity,
         "bounds": {
             "max_distance": found.config.max_distance,
             "min_similarity": found.config.min_similarity,

@@ -181,49 +181,11 @@ def test_close_calls_name_the_rules_of_kept_pages_and_of_dropped_ones(page):
     expect(rule).to_have_text(re.compile("distance|similarity"))
 
 
-def test_judgements_are_exported_and_survive_a_reload(page, report):
-    page.keyboard.press("2")
-    page.click("#duplicate-list .heading .url button")
-    page.fill("#search", "site")
-    expect(page.locator(URL).first).to_have_text("site1.example/0")
-    drawn = rows(page, "url")[:3]
-    page.locator("#duplicate-list .table").focus()
-    for key in "jsds":
-        page.keyboard.press(key)
-    page.keyboard.press("k")
-    page.keyboard.press("u")
-    assert page.locator("#label-count").inner_text() == "2 pairs judged"
-    page.reload()
-    for _ in range(40):  # on a busy machine the browser's next process may learn of it a bit later
-        if page.locator("#label-count").inner_text() != "0 pairs judged":
-            break
-        page.wait_for_timeout(250)
-        page.reload()
-    assert page.locator("#label-count").inner_text() == "2 pairs judged"
-    assert set(page.requests) == {report.as_uri()}
-    del page.requests[1:]
-    page.keyboard.press("2")
-    page.select_option("#judged", "yes")
-    expect(page.locator(ROWS)).to_have_count(2)
-    assert sorted(rows(page, "judged")) == ["different", "same"]
-    with page.expect_download() as download:
-        page.click("#export-labels")
-    labels = [json.loads(line) for line in download.value.path().read_text("utf-8").splitlines()]
-    assert download.value.suggested_filename == "labels.jsonl"
-    # The third was taken back, and the list went on after each.
-    assert [re.sub("^https?://", "", each["a"])[:200] for each in labels] == drawn[:2]
-    assert [each["same"] for each in labels] == [True, False]
-    assert all(each["b"].startswith("https://") and len(each) == 3 for each in labels)
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.click("#clear-labels")
-    assert page.locator("#label-count").inner_text() == "0 pairs judged"
-
-
 def test_a_reload_begins_with_all_pairs_and_no_filter(page, report):
     page.keyboard.press("2")
     expect(page.locator(ROWS).first).to_be_visible()
-    page.select_option("#judged", "yes")
     page.select_option("#outcome", "1")
+    page.fill("#search", "no page has this")
     page.wait_for_selector("#duplicate-list .empty:not([hidden])")
     page.reload()
     page.requests.pop()
@@ -231,28 +193,19 @@ def test_a_reload_begins_with_all_pairs_and_no_filter(page, report):
     page.wait_for_timeout(500)
     page.keyboard.press("2")
     expect(page.locator(ROWS).first).to_be_visible()
-    assert [page.input_value(f"#{name}") for name in ("judged", "outcome")] == ["", ""]
-
-
-def test_a_page_that_came_twice_cannot_be_judged_by_its_url(page):
-    page.keyboard.press("2")
-    page.fill("#search", "twice.example")
-    expect(page.locator(ROWS)).to_have_count(1)
-    page.click(URL)
-    assert page.locator("#pair .judge:disabled").count() == 2
-    page.keyboard.press("s")
-    assert page.locator("#label-count").inner_text() == "0 pairs judged"
+    assert [page.input_value(f"#{name}") for name in ("search", "outcome")] == ["", ""]
 
 
 def test_keys_are_explained_and_do_nothing_while_one_types(page):
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()
-    page.keyboard.press("s")
+    page.keyboard.press("2")
     page.keyboard.press("Escape")
+    assert page.locator("#overview").is_visible()
     assert not page.locator("#help").is_visible()
     page.keyboard.press("/")
-    page.keyboard.type("sd4?")
-    assert page.locator("#search").input_value() == "sd4?"
+    page.keyboard.type("jk4?")
+    assert page.locator("#search").input_value() == "jk4?"
     assert page.locator("#duplicates").is_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("1")
@@ -374,11 +327,11 @@ def test_crawls_are_told_apart_and_their_names_are_texts(opened, tmp_path):
     assert (page.evaluate("window.hacked"), page.faults) == (None, [])
 
 
-def test_an_index_with_no_pages_and_a_browser_that_keeps_nothing(opened, tmp_path):
+def test_an_index_with_no_pages(opened, tmp_path):
     NearDuplicateFilter.open(tmp_path / "index").close()
     write_report(tmp_path / "index", tmp_path / "r.html", {"min_similarity": None}, Amounts())
     page = opened(tmp_path / "r.html")
-    for key in "1234jskd?":
+    for key in "1234jk?":
         page.keyboard.press(key)
     assert page.faults == []
 

@@ -52,8 +52,6 @@ def test_columns_say_what_the_records_say(html, index):
     pages, pairs = data["pages"], data["pairs"]
     with Snapshot.open_to_read(index) as snapshot:
         records = {record.page: record for record in snapshot.records()}
-        identity = snapshot.noted("identity")
-    assert data["identity"] == identity
     assert data["listed"] == sum(not record.is_kept for record in records.values())
     for at, number in enumerate(pages["number"]):
         record = records[number]

@@ -1,11 +1,10 @@
-// The page as a whole: views, keys, judgements.
+// The page as a whole: views, keys.
 
 const data = JSON.parse(byId("data").textContent);
 /** The rule and the sentence of each close call, by its pair. */
 data.calls = new Map(Object.values(data.close_calls).flat().map(([pair, rule, why]) => [pair, { rule, why }]));
 const bundles = JSON.parse(byId("bundles").textContent);
-const labels = new Labels(data.identity);
-const pairView = new PairView(byId("pair"), data, bundles, labels);
+const pairView = new PairView(byId("pair"), data, bundles);
 
 /** Show a pair; on a phone, where it is below the list, a touch scrolls to it. */
 function show(pair, isTouched = false) {
@@ -15,16 +14,15 @@ function show(pair, isTouched = false) {
   }
 }
 
-const duplicates = new DuplicateList(data, labels, show);
-const clusterList = new ClusterList(data, labels, show);
-const closeCalls = new CloseCallList(data, labels, show);
+const duplicates = new DuplicateList(data, show);
+const clusterList = new ClusterList(data, show);
+const closeCalls = new CloseCallList(data, show);
 const VIEWS = { overview: null, duplicates, clusters: clusterList, "close-calls": closeCalls };
 let view = "overview";
 
 /** Go to a view, and show the pair that is chosen there. */
 function goTo(name) {
   view = name;
-  showLabels();
   for (const each of Object.keys(VIEWS)) {
     byId(each).hidden = each !== name;
     const tab = byId(`tab-${each}`);
@@ -42,35 +40,6 @@ function move(step) {
   if (list) list.go(list.chosen < 0 && step > 0 ? 0 : list.chosen + step);
 }
 
-/** Judge the chosen pair and go to the next; undefined takes the judgement back. */
-function judge(same) {
-  const pair = pairView.shown;
-  const urls = pair < 0 ? null : urlsOf(data, pair);
-  if (urls === null) return;
-  labels.set(...urls, same);
-  const list = VIEWS[view].list;
-  list.redraw(true);
-  if (same === undefined || list.chosen === list.rows.length - 1) pairView.markJudged();
-  else move(1);
-}
-pairView.judge = judge;
-
-function showLabels() {
-  byId("labels").hidden = view === "overview" && labels.size === 0;
-  byId("label-count").textContent = `${counted(labels.size, "pair")} judged`;
-  byId("export-labels").disabled = byId("clear-labels").disabled = labels.size === 0;
-  byId("label-note").textContent = labels.isKept ? "" : "This browser keeps nothing for this page: export before you close it.";
-}
-labels.changed = showLabels;
-showLabels();
-byId("export-labels").addEventListener("click", () => saveAs("labels.jsonl", labels.lines()));
-byId("clear-labels").addEventListener("click", () => {
-  if (!confirm(`Forget ${counted(labels.size, "judgement")}?`)) return;
-  labels.clear();
-  VIEWS[view]?.list.redraw(true);
-  if (pairView.shown >= 0) pairView.markJudged();
-});
-
 const help = byId("help");
 byId("help-button").addEventListener("click", () => help.showModal());
 for (const name of Object.keys(VIEWS)) byId(`tab-${name}`).addEventListener("click", () => goTo(name));
@@ -87,9 +56,6 @@ const KEYS = {
   ArrowDown: () => move(1),
   k: () => move(-1),
   ArrowUp: () => move(-1),
-  s: () => judge(true),
-  d: () => judge(false),
-  u: () => judge(undefined),
   "?": () => help.showModal(),
   "/": () => {
     goTo("duplicates");

@@ -1,14 +1,12 @@
 // The three lists of pairs: duplicates (sorted, filtered, searched), clusters, and close calls.
 
 /** Return the cells of a pair; `cells` are [class, content] in the order of columns. */
-function pairCells(data, labels, pair) {
+function pairCells(data, pair) {
   const { pages, pairs, hosts } = data;
   const [page, original] = [pairs.page[pair], pairs.original[pair]];
   const short = (at) => quoted(withoutScheme(pages.url[at]), 200);
   const cell = (name, ...content) => element(`div.cell.${name}`, { role: "gridcell" }, ...content);
-  const judged = labels.ofPair(data, pair);
   const badge = element(`span.badge.kind-${pairs.kind[pair]}`, {}, data.kinds[pairs.kind[pair]]);
-  const mark = judged === undefined ? "" : judged ? "same" : "different";
   const distance = pairs.distance[pair];
   return {
     url: cell("url", short(page)),
@@ -18,7 +16,6 @@ function pairCells(data, labels, pair) {
     host: cell("host", quoted(hosts[pages.host[page]], 100)),
     outcome: cell("outcome", badge),
     time: cell("time.number", asTime(pages.first_seen[page]).slice(0, 16)),
-    judged: cell("judged", mark ? element(`span.mark.${mark}`, {}, mark) : ""),
   };
 }
 
@@ -30,7 +27,6 @@ const COLUMNS = [
   ["host", "Host"],
   ["outcome", "Outcome"],
   ["time", "Seen (UTC)"],
-  ["judged", "Judged"],
 ];
 
 /** Return, for each pair, the number or text by which a column sorts. */
@@ -54,9 +50,8 @@ function sortKeys({ pages, pairs, hosts }, column) {
 
 /** All listed duplicates. */
 class DuplicateList {
-  constructor(data, labels, choose) {
+  constructor(data, choose) {
     this.data = data;
-    this.labels = labels;
     this.sorting = { column: "time", isDown: false };
     this.keys = new Map();
     this.list = new RowList(byId("duplicate-list"), {
@@ -64,7 +59,7 @@ class DuplicateList {
       choose,
       heading: this.heading(),
       draw: (row, pair) => {
-        const cells = pairCells(data, labels, pair);
+        const cells = pairCells(data, pair);
         row.append(...COLUMNS.map(([name]) => cells[name]));
       },
     });
@@ -76,7 +71,7 @@ class DuplicateList {
     const heading = element("div.row.heading", { role: "row" });
     for (const [name, label] of COLUMNS) {
       const button = element("button", { type: "button" }, label);
-      const cell = element(`div.cell.${name}`, { role: "columnheader", "aria-sort": "none" }, name === "judged" ? label : button);
+      const cell = element(`div.cell.${name}`, { role: "columnheader", "aria-sort": "none" }, button);
       button.addEventListener("click", () => this.sortBy(name));
       heading.append(cell);
     }
@@ -103,7 +98,7 @@ class DuplicateList {
       byId("crawl").append(element("option", { value: String(crawl) }, name));
     }
     byId("crawl-label").hidden = seenCrawls.size < 2;
-    for (const [name, label] of COLUMNS.slice(0, -1)) {
+    for (const [name, label] of COLUMNS) {
       byId("sort").append(element("option", { value: name, selected: name === "time" }, label));
     }
     byId("sort").addEventListener("change", () => this.sortBy(byId("sort").value));
@@ -135,7 +130,6 @@ class DuplicateList {
     const least = value("least-distance") === "" ? -Infinity : Number(value("least-distance"));
     const most = value("most-distance") === "" ? Infinity : Number(value("most-distance"));
     const words = value("search").toLowerCase().split(/\s+/).filter(Boolean);
-    const judged = value("judged");
     const rows = [];
     for (let pair = 0; pair < listed; pair++) {
       const page = pairs.page[pair];
@@ -145,16 +139,11 @@ class DuplicateList {
       const distance = pairs.distance[pair] ?? 0;
       if (distance < least || distance > most) continue;
       if (words.length && !words.every((word) => this.texts[pair].includes(word))) continue;
-      if (judged && this.isJudged(pair) !== (judged === "yes")) continue;
       rows.push(pair);
     }
     this.list.show(this.sorted(rows));
     const all = rows.length === listed ? "" : ` of ${number(listed)}`;
     byId("shown-count").textContent = `${number(rows.length)}${all} shown`;
-  }
-
-  isJudged(pair) {
-    return this.labels.ofPair(this.data, pair) !== undefined;
   }
 
   sorted(rows) {
@@ -181,7 +170,7 @@ class DuplicateList {
 
 /** Kept pages with the pages that repeat them, largest clusters first. */
 class ClusterList {
-  constructor(data, labels, choose) {
+  constructor(data, choose) {
     this.open = new Set();
     const members = new Map();
     for (let pair = 0; pair < data.listed; pair++) {
@@ -204,9 +193,9 @@ class ClusterList {
           this.drawCluster(row, value, data.pages);
           return;
         }
-        const cells = pairCells(data, labels, value);
+        const cells = pairCells(data, value);
         row.classList.add("member");
-        row.append(...["url", "distance", "similarity", "outcome", "time", "judged"].map((name) => cells[name]));
+        row.append(...["url", "distance", "similarity", "outcome", "time"].map((name) => cells[name]));
       },
     });
     this.refresh();
@@ -247,16 +236,16 @@ class ClusterList {
 
 /** Kept pages that were nearly dropped, or duplicates that were nearly kept; with the rule. */
 class CloseCallList {
-  constructor(data, labels, choose) {
+  constructor(data, choose) {
     this.calls = data.close_calls;
     this.list = new RowList(byId("close-call-list"), {
       label: "Close calls",
       choose,
       draw: (row, pair) => {
-        const cells = pairCells(data, labels, pair);
+        const cells = pairCells(data, pair);
         const { rule, why } = data.calls.get(pair);
         cells.outcome.replaceChildren(element(`span.badge.kind-${data.pairs.kind[pair]}`, { title: why }, rule));
-        row.append(...["url", "original", "distance", "similarity", "outcome", "judged"].map((name) => cells[name]));
+        row.append(...["url", "original", "distance", "similarity", "outcome"].map((name) => cells[name]));
       },
     });
     for (const [side, calls] of Object.entries(this.calls)) {

@@ -95,11 +95,10 @@ function markedText([text, advertisements, length], words, isCommon, lackingClas
 
 /** Draws the chosen pair. */
 class PairView {
-  constructor(box, data, bundles, labels) {
+  constructor(box, data, bundles) {
     this.box = box;
     this.data = data;
     this.bundles = bundles;
-    this.labels = labels;
     this.shown = -1;
   }
 
@@ -143,22 +142,8 @@ class PairView {
       facts.push(element("span.quiet.small", {}, why));
     }
     if (call) facts.push(element("span.why.small", {}, quoted(call.why)));
-    const same = element("button.judge.same", { type: "button" }, element("kbd", {}, "s"), " Same");
-    const different = element("button.judge.different", { type: "button" }, element("kbd", {}, "d"), " Different");
-    this.buttons = { same, different };
-    same.addEventListener("click", () => this.judge?.(true));
-    different.addEventListener("click", () => this.judge?.(false));
-    same.disabled = different.disabled = urlsOf(this.data, pair) === null;
-    this.markJudged();
     const title = element("h2.for-readers", {}, quoted(`${kind}: ${pages.title[pairs.page[pair]] || pages.url[pairs.page[pair]]}`, 200));
-    return element("header", {}, title, element("div.facts", {}, ...facts), element("div.judges", {}, same, different));
-  }
-
-  /** Show the judgement of the pair on the buttons. */
-  markJudged() {
-    const same = this.labels.ofPair(this.data, this.shown);
-    this.buttons.same.setAttribute("aria-pressed", String(same === true));
-    this.buttons.different.setAttribute("aria-pressed", String(same === false));
+    return element("header", {}, title, element("div.facts", {}, ...facts));
   }
 
   about(page, name, bits) {
