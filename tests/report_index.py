@@ -7,7 +7,6 @@ what an index would take long to be filled with.
 from made_text import prose
 
 from dedup_filter import FilterConfig, NearDuplicateFilter
-from dedup_filter.review.report.close_calls import CloseCalls
 from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.review.report.pack_texts import NOT_KEPT, PackedTexts
 from dedup_filter.review.report.render import render
@@ -77,7 +76,7 @@ def made_report(duplicates):
         original, distance = page % kept + 1, page % 13
         found.pairs.append(Pair(page, original, distance, 0.8 + page % 200 / 1_000, "near"))
     texts = PackedTexts([NOT_KEPT] * duplicates)
-    return render("made", found, CloseCalls(), texts)
+    return render("made", found, texts)
 
 
 def _record(page, outcome):

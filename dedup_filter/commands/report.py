@@ -1,12 +1,10 @@
 """`dedup-filter report`: an index -> one HTML file that shows it."""
 
 from dataclasses import asdict
-from typing import Any
 
 import click
 
 from dedup_filter.commands import folders, json_option, progress, say, write_lines
-from dedup_filter.commands.options import given_settings, max_distance_option
 from dedup_filter.review.report import Amounts, require_free, write_report
 from dedup_filter.wording import counted
 
@@ -24,13 +22,6 @@ _DEFAULTS = Amounts()
     help="Where to write the report.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-@max_distance_option(default=None, help="k; default: as in the last crawl.")
-@click.option(
-    "--min-similarity",
-    metavar="SHARE",
-    help="Share of a page that its original must have; none: bits alone decide; default: as in the "
-    "last crawl.",
-)
 @click.option(
     "--duplicates",
     type=click.IntRange(0),
@@ -48,12 +39,14 @@ _DEFAULTS = Amounts()
     help="Show the texts of at most this many pairs.",
 )
 @json_option
-def report_command(index: str, output: str, force: bool, as_json: bool, **given: Any) -> None:
+def report_command(
+    index: str, output: str, force: bool, duplicates: int, texts: int, as_json: bool
+) -> None:
     """Write a report on an index: one HTML file that needs no network.
 
     It shows how many pages were kept and dropped; all duplicates, to sort, filter and search;
-    clusters; close calls (pages nearly dropped or nearly kept) with the rule that decided; and, if
-    texts were kept (DEDUP_KEEP_TEXT=True), each pair side by side with its differences marked.
+    clusters; and, if texts were kept (DEDUP_KEEP_TEXT=True), each pair side by side with its
+    differences marked.
 
     A crawl may be writing to the index. With DEDUP_REPORT=FILE a crawl writes its own report at
     its end.
@@ -63,12 +56,11 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     """
     if not force:
         require_free(output)
-    options = {name: given[name] for name in ("max_distance", "min_similarity")}
     written = write_report(
         index,
         output,
-        given_settings(**options),
-        Amounts(given["duplicates"], given["texts"]),
+        {},
+        Amounts(duplicates, texts),
         watch=lambda records, total: progress(records, "reading", total),
     )
     if as_json:

@@ -20,7 +20,6 @@ import numpy as np
 
 from dedup_filter.comparison.look_ups import judge
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import KEY, shared
 from dedup_filter.model import Match, Unjudged, Verdict
 from dedup_filter.review.explained_page import NamedPage
@@ -28,7 +27,6 @@ from dedup_filter.review.recorded_pages import RecordedPages, require_pages
 from dedup_filter.review.refusals import Ignorable, ignorable
 from dedup_filter.review.text_diff import Change, word_changes
 from dedup_filter.store.records import PageRecord
-from dedup_filter.text.page_url import Place
 from dedup_filter.text.selectors import ANY_HOST
 from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted
@@ -160,23 +158,6 @@ def compare(
         return Comparison(first, second, pages.config, index is not None, verdict, hint)
 
 
-def judged_beside(
-    record: PageRecord | None,
-    place: Place,
-    profile: PageProfile,
-    config: FilterConfig,
-    *,
-    is_new_crawl: bool,
-) -> Verdict:
-    """Judge a page as if the page of a record were the only one that is kept; None: none is.
-
-    `is_new_crawl`: whether the record is of an earlier crawl.
-    """
-    look_ups = _OnePage([] if record is None else [record], config.max_distance)
-    verdict = judge(place, profile, look_ups, config, lambda _: not is_new_crawl).verdict
-    return verdict if record is None else verdict.named(lambda _: record.url)
-
-
 @dataclass(frozen=True)
 class _OnePage:
     """The look-ups of an index that has one page, or none."""
@@ -218,7 +199,9 @@ def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdi
     record, is_recorded = first.record or first.measures, first.record is not None
     if record is not None and not is_recorded:
         record = None if first.reason == "no_text" else record._replace(page=1)
-    return judged_beside(record, page.place, page.profile, config, is_new_crawl=is_recorded)
+    look_ups = _OnePage([] if record is None else [record], config.max_distance)
+    found = judge(page.place, page.profile, look_ups, config, lambda _: not is_recorded).verdict
+    return found if record is None else found.named(lambda _: record.url)
 
 
 def _proved(

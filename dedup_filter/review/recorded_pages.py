@@ -26,7 +26,6 @@ import numpy as np
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.fingerprints.sketch import KEY
 from dedup_filter.frames.expected_hosts import ExpectedHosts
@@ -192,16 +191,6 @@ class RecordedPages:
         if record is not None:
             near = [each for each in near if each.page != record.page]
         return Answer(name, itself and itself.fingerprint, near, named.reason)
-
-    def profile_at(self, record: PageRecord) -> PageProfile | None:
-        """Profile a recorded page by its kept blocks, with the present frame of its host.
-
-        None: they were not kept, or its fingerprint was made in another way.
-        """
-        _, read = self._kept(record)
-        if read is None or scheme_of(self.config) != self.recorded.scheme:
-            return None
-        return ExplainedPage.of(record.url, read, self.config, self.context).profile
 
     def _kept(self, record: PageRecord) -> tuple[KeptContent, ReadPage | None]:
         """Return what was kept of a page beside its record, and read its blocks or its text."""

@@ -1,7 +1,7 @@
 """An index -> one HTML file that shows what was kept, what was dropped, and why.
 
-    index -> collect (figures, pages, pairs) -> close_calls (what nearly had the other verdict)
-          -> pack_texts (texts of pairs) -> render (one HTML file), written whole or not at all
+    index -> collect (figures, pages, pairs) -> pack_texts (texts of pairs)
+          -> render (one HTML file), written whole or not at all
 
 The file needs no network and sends nothing anywhere. Its scripts are in `page/`: plain scripts
 without a build step (docs/decisions/0011-the-report-is-one-file.md). A report is recognized by its
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from dedup_filter.review.recorded_pages import RecordedPages
-from dedup_filter.review.report.close_calls import close_calls_of
 from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.pack_texts import pack_texts
 from dedup_filter.review.report.render import BEGINNING, render
@@ -34,7 +33,7 @@ class Amounts:
     duplicates: int = 100_000
     """Most duplicates that are listed: the latest. Figures count all."""
     texts: int = 2_000
-    """Most pairs whose texts are shown: first of close calls, then in large clusters."""
+    """Most pairs whose texts are shown: first in large clusters."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,6 @@ class Written:
     """All duplicates."""
     listed: int
     """Duplicates that are listed."""
-    close_calls: int
-    """Kept pages that are listed as nearly dropped, and duplicates as nearly kept."""
     texts: int
     """Pairs whose texts can be read side by side."""
 
@@ -63,9 +60,8 @@ def write_report(
 ) -> Written:
     """Write the report on an index, which a crawl may be writing to.
 
-    Pairs are compared with the options of the last crawl, unless `options` replace them. A file at
-    `path` is replaced at once and as a whole; call `require_free` first. Cost: 10 us a page, 1 ms a
-    text.
+    It names the options of the last crawl, unless `options` replace them. A file at `path` is
+    replaced at once and as a whole; call `require_free` first. Cost: 10 us a page, 1 ms a text.
 
     Raises:
         ConfigError: there is no index there, the file of URL rules in its folder has none, or an
@@ -78,11 +74,10 @@ def write_report(
         recorded = pages.recorded
         with watch(recorded.records(), recorded.count()) as records:
             found = collect(recorded, records, pages.config, amounts.duplicates)
-        calls = close_calls_of(pages, found)
-        texts = pack_texts(recorded, found, calls, amounts.texts)
+        texts = pack_texts(recorded, found, amounts.texts)
     rules = None if folder is None else folder / IN_FOLDER
     proven = read_rules(rules) if rules is not None and rules.exists() else ()
-    html = render(str(where), found, calls, texts, proven)
+    html = render(str(where), found, texts, proven)
     with whole_file.whole_file(Path(path)) as file:
         file.write(html)
     return Written(
@@ -91,7 +86,6 @@ def write_report(
         pages=found.figures["pages"],
         duplicates=found.duplicates,
         listed=len(found.pairs),
-        close_calls=len(calls.kept) + len(calls.dropped),
         texts=texts.pairs,
     )
 

@@ -14,20 +14,19 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.store.protocol import Recorded
 from dedup_filter.store.records import PageRecord
 
-Kind = Literal["near", "exact", "kept"]
-"""The outcome of a duplicate; "kept": both pages were kept."""
+Kind = Literal["near", "exact"]
+"""The outcome of a duplicate."""
 
 _MOST_CHARACTERS = 48 << 20
 """Characters of the URLs of all listed duplicates."""
 
 
 class Pair(NamedTuple):
-    """Two similar pages, by their numbers."""
+    """A duplicate and its original, by their numbers."""
 
     page: int
-    """The later page."""
     original: int | None
-    """The page that it repeats, or nearly; None: that page and its record are gone."""
+    """None: that page and its record are gone."""
     distance: int | None
     similarity: float | None
     kind: Kind
@@ -38,7 +37,7 @@ class ReportData:
     """The data of a report on an index."""
 
     config: FilterConfig
-    """Its `max_distance` and `min_similarity` separate duplicates from kept pages."""
+    """Options of the last crawl."""
     figures: Mapping[str, Any]
     """Numbers of `pages`, `kept` pages and `hosts`, and `outcomes`: outcome -> number of pages."""
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -55,7 +54,7 @@ class ReportData:
     records: dict[int, PageRecord] = field(default_factory=dict)
     """Records of all pages in pairs, without sketches."""
     pairs: list[Pair] = field(default_factory=list)
-    """The latest duplicates with their originals."""
+    """The latest."""
     made: int = field(default_factory=lambda: int(now()))
     """When the data was collected, Unix seconds."""
 

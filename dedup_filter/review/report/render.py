@@ -18,7 +18,6 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dedup_filter.review.report.close_calls import BITS_BEYOND, SHARE_BEYOND, CloseCall, CloseCalls
 from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.review.report.pack_texts import PackedTexts
 from dedup_filter.store.records import PageRecord
@@ -35,35 +34,19 @@ BEGINNING = (
 """Of every report; the template goes on."""
 _SCRIPTS = "dom differences list pair_view pair_lists main".split()
 _FORMAT = 2
-_KINDS = ("near", "exact", "kept")
+_KINDS = ("near", "exact")
 _LONGEST_NAME = 300
 _MOST_RULES = 500
 
 
 def render(
-    index: str,
-    found: ReportData,
-    calls: CloseCalls,
-    texts: PackedTexts,
-    rules: Sequence[Proven] = (),
+    index: str, found: ReportData, texts: PackedTexts, rules: Sequence[Proven] = ()
 ) -> bytes:
     """Render a report. Cost: 5 us a pair; 0.1 MB and 150 bytes a pair, without texts."""
-    pairs = [*found.pairs, *calls.pairs]
-    place_of = {pair: place for place, pair in enumerate(pairs)}
-
-    def rows(some: Sequence[CloseCall]) -> list[tuple[int, str, str]]:
-        return [(place_of[call.pair], call.rule, call.why) for call in some]
-
     data = {
         "format": _FORMAT,
-        "bounds": {
-            "max_distance": found.config.max_distance,
-            "min_similarity": found.config.min_similarity,
-        },
         "kinds": _KINDS,
-        **_columns(found.records, pairs, texts),
-        "listed": len(found.pairs),
-        "close_calls": {"kept": rows(calls.kept), "dropped": rows(calls.dropped)},
+        **_columns(found.records, found.pairs, texts),
         "crawls": {each["number"]: _crawl_name(each) for each in found.crawls},
         "texts_kept": texts.are_kept,
     }
@@ -81,9 +64,6 @@ def render(
             found=found,
             rules=rules,
             most_rules=_MOST_RULES,
-            bits_beyond=BITS_BEYOND,
-            share_beyond=SHARE_BEYOND,
-            calls=calls,
             texts=texts,
         )
     )

@@ -4,6 +4,7 @@ import json
 import sys
 import zlib
 from base64 import b64decode
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,6 @@ from made_text import prose
 from report_index import ADVERT
 
 from dedup_filter import FilterConfig
-from dedup_filter.review.report.close_calls import CloseCall, CloseCalls
 from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.pack_texts import LEFT_OUT, advertisements, pack_texts
 from dedup_filter.store.records import PageRecord
@@ -50,13 +50,14 @@ def unpacked(bundle):
 def test_each_pair_finds_its_texts_in_its_bundle(index, most):
     with Snapshot.open_to_read(index) as snapshot:
         found = collect(snapshot, snapshot.records(), FilterConfig(), 1_000)
-        *pairs, last = found.pairs
-        found.pairs[:] = pairs
-        pairs.append(last)
-        calls = CloseCalls([CloseCall(last, "lines", "")])
-        texts = pack_texts(snapshot, found, calls, most)
-        assert texts.pairs == min(most, len(pairs))
-        for pair, bundle in zip(pairs, texts.of_pairs, strict=True):
+        texts = pack_texts(snapshot, found, most)
+        assert texts.pairs == min(most, len(found.pairs))
+        sizes = Counter(pair.original for pair in found.pairs)
+        packed, left_out = [], []
+        for pair, bundle in zip(found.pairs, texts.of_pairs, strict=True):
+            (left_out if bundle == LEFT_OUT else packed).append(sizes[pair.original])
+        assert min(packed, default=99) >= max(left_out, default=0), "large clusters come first"
+        for pair, bundle in zip(found.pairs, texts.of_pairs, strict=True):
             if bundle == LEFT_OUT:
                 continue
             for page in pair[:2]:
@@ -67,18 +68,17 @@ def test_each_pair_finds_its_texts_in_its_bundle(index, most):
                 assert places == sorted(places)
                 assert len(places) % 2 == 0
                 assert all(0 <= place <= units for place in places)
-        assert most == 0 or texts.of_pairs[-1] >= 0, "close calls come first"
 
 
 def test_a_long_text_is_cut_and_many_are_left_out(index, monkeypatch):
     monkeypatch.setattr(MODULE, "_MOST_CHARACTERS", 100)
     with Snapshot.open_to_read(index) as snapshot:
         found = collect(snapshot, snapshot.records(), FilterConfig(), 1_000)
-        texts = pack_texts(snapshot, found, CloseCalls(), 1)
+        texts = pack_texts(snapshot, found, 1)
         ((text, _, length), *_) = unpacked(texts.bundles[0]).values()
         assert len(text) == 100 < length
         monkeypatch.setattr(MODULE, "_MOST_BYTES", 3_000)
-        texts = pack_texts(snapshot, found, CloseCalls(), 1_000)
+        texts = pack_texts(snapshot, found, 1_000)
         assert 0 < texts.pairs < len(found.pairs)
         assert LEFT_OUT in texts.of_pairs
         assert sum(len(b64decode(each)) for each in texts.bundles) <= 3_000

@@ -1,8 +1,6 @@
 // The page as a whole: views, keys.
 
 const data = JSON.parse(byId("data").textContent);
-/** The rule and the sentence of each close call, by its pair. */
-data.calls = new Map(Object.values(data.close_calls).flat().map(([pair, rule, why]) => [pair, { rule, why }]));
 const bundles = JSON.parse(byId("bundles").textContent);
 const pairView = new PairView(byId("pair"), data, bundles);
 
@@ -16,8 +14,7 @@ function show(pair, isTouched = false) {
 
 const duplicates = new DuplicateList(data, show);
 const clusterList = new ClusterList(data, show);
-const closeCalls = new CloseCallList(data, show);
-const VIEWS = { overview: null, duplicates, clusters: clusterList, "close-calls": closeCalls };
+const VIEWS = { overview: null, duplicates, clusters: clusterList };
 let view = "overview";
 
 /** Go to a view, and show the pair that is chosen there. */
@@ -77,7 +74,7 @@ document.addEventListener("keydown", (event) => {
   const within = event.target.closest("input, select, textarea, button, a, .text");
   if (within?.matches("input[type=search], input[type=number]") && event.key === "Escape") within.blur();
   // Arrows, Enter etc. act on the focused element. Letters do so only where text can be typed.
-  if (within && (event.key.length > 1 || within.matches("input:not([type=radio]), select"))) return;
+  if (within && (event.key.length > 1 || within.matches("input, select"))) return;
   const act = KEYS[event.key];
   if (!act || (view === "overview" && /^(Arrow|Home|End)/.test(event.key))) return;
   event.preventDefault();

@@ -1,4 +1,4 @@
-// The three lists of pairs: duplicates (sorted, filtered, searched), clusters, and close calls.
+// The two lists of pairs: duplicates (sorted, filtered, searched), and clusters.
 
 /** Return the cells of a pair; `cells` are [class, content] in the order of columns. */
 function pairCells(data, pair) {
@@ -83,7 +83,7 @@ class DuplicateList {
     const { hosts, pages, pairs, crawls } = this.data;
     const counts = new Map();
     const seenCrawls = new Set();
-    for (let pair = 0; pair < this.data.listed; pair++) {
+    for (let pair = 0; pair < pairs.page.length; pair++) {
       const page = pairs.page[pair];
       counts.set(pages.host[page], (counts.get(pages.host[page]) ?? 0) + 1);
       seenCrawls.add(pages.crawl[page]);
@@ -102,7 +102,7 @@ class DuplicateList {
       byId("sort").append(element("option", { value: name, selected: name === "time" }, label));
     }
     byId("sort").addEventListener("change", () => this.sortBy(byId("sort").value));
-    this.texts = pairs.page.slice(0, this.data.listed).map((page, pair) => {
+    this.texts = pairs.page.map((page, pair) => {
       const original = pairs.original[pair];
       const of = (at) => `${pages.url[at]}\n${pages.title[at]}`;
       return (original < 0 ? of(page) : `${of(page)}\n${of(original)}`).toLowerCase();
@@ -124,7 +124,8 @@ class DuplicateList {
   }
 
   filter() {
-    const { pages, pairs, listed } = this.data;
+    const { pages, pairs } = this.data;
+    const listed = pairs.page.length;
     const value = (id) => byId(id).value;
     const [host, outcome, crawl] = ["host", "outcome", "crawl"].map((id) => (value(id) === "" ? null : Number(value(id))));
     const least = value("least-distance") === "" ? -Infinity : Number(value("least-distance"));
@@ -173,7 +174,7 @@ class ClusterList {
   constructor(data, choose) {
     this.open = new Set();
     const members = new Map();
-    for (let pair = 0; pair < data.listed; pair++) {
+    for (let pair = 0; pair < data.pairs.page.length; pair++) {
       const original = data.pairs.original[pair];
       if (!members.has(original)) members.set(original, []);
       members.get(original).push(pair);
@@ -231,40 +232,5 @@ class ClusterList {
 
   pairOf(row) {
     return typeof row === "number" ? row : -1;
-  }
-}
-
-/** Kept pages that were nearly dropped, or duplicates that were nearly kept; with the rule. */
-class CloseCallList {
-  constructor(data, choose) {
-    this.calls = data.close_calls;
-    this.list = new RowList(byId("close-call-list"), {
-      label: "Close calls",
-      choose,
-      draw: (row, pair) => {
-        const cells = pairCells(data, pair);
-        const { rule, why } = data.calls.get(pair);
-        cells.outcome.replaceChildren(element(`span.badge.kind-${data.pairs.kind[pair]}`, { title: why }, rule));
-        row.append(...["url", "original", "distance", "similarity", "outcome"].map((name) => cells[name]));
-      },
-    });
-    for (const [side, calls] of Object.entries(this.calls)) {
-      byId(`${side}-count`).textContent = number(calls.length);
-    }
-    byId("close-call-count").textContent = number(data.calls.size);
-    for (const input of document.querySelectorAll("input[name=side]")) {
-      input.addEventListener("change", () => this.show(input.value));
-    }
-    this.show("kept");
-  }
-
-  show(side) {
-    byId("kept-note").hidden = side !== "kept";
-    byId("dropped-note").hidden = side !== "dropped";
-    this.list.show(this.calls[side].map(([pair]) => pair));
-  }
-
-  pairOf(row) {
-    return row;
   }
 }

@@ -110,8 +110,7 @@ class PairView {
     const { pages, pairs } = this.data;
     const [page, original] = [pairs.page[pair], pairs.original[pair]];
     const kind = this.data.kinds[pairs.kind[pair]];
-    const isKept = kind === "kept";
-    const names = isKept ? ["kept later", "kept earlier"] : ["duplicate", "its original, kept"];
+    const names = ["duplicate", "its original, kept"];
     const prints = [page, original].map((each) => (each < 0 ? null : pages.fingerprint[each]));
     const rows = bitRows(...prints);
     const columns = [page, original].map((each, side) =>
@@ -119,29 +118,24 @@ class PairView {
     );
     const texts = element("div.texts", {}, element("p.quiet", {}, "…"));
     this.box.replaceChildren(
-      this.heading(pair, kind, isKept, prints),
+      this.heading(pair, kind, prints),
       element("div.sides", {}, ...columns),
       texts
     );
     await this.readTexts(pair, texts);
   }
 
-  heading(pair, kind, isKept, prints) {
+  heading(pair, kind, prints) {
     const { pairs, pages } = this.data;
-    const call = this.data.calls.get(pair);
-    const facts = [element(`span.badge.kind-${pairs.kind[pair]}`, {}, call ? `${kind}: ${call.rule}` : kind)];
+    const facts = [element(`span.badge.kind-${pairs.kind[pair]}`, {}, kind)];
     const distance = pairs.distance[pair];
     if (distance !== null) facts.push(element("span", {}, counted(distance, "bit")));
-    if (pairs.similarity[pair] !== null) {
-      const share = `${asShare(pairs.similarity[pair])} similar${isKept ? " (estimated)" : ""}`;
-      facts.push(element("span", {}, share));
-    }
+    if (pairs.similarity[pair] !== null) facts.push(element("span", {}, `${asShare(pairs.similarity[pair])} similar`));
     const drawn = differingBits(...prints);
     if (drawn !== null && distance !== null && drawn !== distance) {
       const why = `The page was found by another of its texts: the fingerprints below differ in ${counted(drawn, "bit")}.`;
       facts.push(element("span.quiet.small", {}, why));
     }
-    if (call) facts.push(element("span.why.small", {}, quoted(call.why)));
     const title = element("h2.for-readers", {}, quoted(`${kind}: ${pages.title[pairs.page[pair]] || pages.url[pairs.page[pair]]}`, 200));
     return element("header", {}, title, element("div.facts", {}, ...facts));
   }
