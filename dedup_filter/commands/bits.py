@@ -1,10 +1,6 @@
-"""`dedup-filter bits ...`: fingerprints, one a line -> a line of JSON for each result.
+"""`dedup-filter bits ...`: fingerprints, one a line -> a line of JSON for each result."""
 
-`pairs` and `clusters` also take an index, and then write URLs.
-"""
-
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import click
@@ -14,17 +10,12 @@ from dedup_filter.commands import CommandGroup, json_option, say, write_lines
 from dedup_filter.commands.fingerprints import all_in, each_in
 from dedup_filter.commands.options import filter_option, max_distance_option
 from dedup_filter.commands.plan import plan_command
-from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.clusters import DisjointSets
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.near_pairs import pair_blocks
-from dedup_filter.hamming.pairs import FINGERPRINT_BITS, UInt64Array, distinct
+from dedup_filter.hamming.pairs import distinct
 from dedup_filter.model import as_hex
-from dedup_filter.review.page_pairs import page_clusters, page_pairs
 from dedup_filter.review.recorded_pages import RecordedPages, require_pages
-from dedup_filter.store.protocol import Recorded
-from dedup_filter.store.redis.connection import is_address
-from dedup_filter.upkeep import Index, index_at
 
 _Shown = Callable[[int], int | str]
 
@@ -40,15 +31,6 @@ def bits_command() -> None:
 
 
 bits_command.add_command(plan_command)
-
-
-class _Input(click.File):
-    """A file of fingerprints; or an index, which is a folder or an address."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if isinstance(value, str) and (Path(value).is_dir() or is_address(value)):
-            return index_at(value)
-        return super().convert(value, param, ctx)
 
 
 _hex_option = click.option(
@@ -97,19 +79,16 @@ def _near(
 
 
 @bits_command.command("pairs")
-@click.argument("fingerprints", type=_Input("rb"), default="-")
+@click.argument("fingerprints", type=click.File("rb"), default="-")
 @max_distance_option()
 @_hex_option
 @json_option
-def _pairs(fingerprints: BinaryIO | Index, max_distance: int, shown: _Shown, as_json: bool) -> None:
+def _pairs(fingerprints: BinaryIO, max_distance: int, shown: _Shown, as_json: bool) -> None:
     """Write all pairs of fingerprints that are near to one another.
 
     FINGERPRINTS is a file; equal fingerprints count once. Each pair is written once, the smaller
     number first, as soon as it is found. Pairs are not sorted, but their order is the same in every
     run.
-
-    FINGERPRINTS can also be an index, a folder or an address (redis://...): then its pages, dropped
-    pages too, are paired and their URLs are written. A crawl may be writing to the index.
 
     \b
     $ printf '%s\\n' 8 11 11 4096 | dedup-filter bits pairs --max-distance 3
@@ -119,43 +98,20 @@ def _pairs(fingerprints: BinaryIO | Index, max_distance: int, shown: _Shown, as_
     {"pair": [8, 11], "distance": 2}
     {"pair": [8, 4096], "distance": 2}
     """  # noqa: D301 - click must see the character
-
-    def write(values: UInt64Array, names: Iterable[list[Any]]) -> None:
-        distances = np.bitwise_count(values[:, 0] ^ values[:, 1]).tolist()
-        write_lines(
-            {"pair": pair, "distance": distance} if as_json else pair
-            for pair, distance in zip(names, distances, strict=True)
-        )
-
-    if isinstance(fingerprints, Index):
-        with fingerprints.recorded() as recorded:
-            entries, written = recorded.entries, set[int]()
-            for places in page_pairs(entries, max_distance):
-                pages = entries.pages[places]
-                urls = _urls(recorded, np.unique(pages).tolist())
-                found = {}
-                # Each crawl that met a page may have recorded it: a pair of URLs is written once.
-                for number, pair in enumerate([urls[page] for page in of] for of in pages.tolist()):
-                    if pair[0] != pair[1] and (key := hash(frozenset(pair))) not in written:
-                        written.add(key)
-                        found[number] = pair
-                write(entries.fingerprints[places][[*found]], found.values())
-        return
     for values in pair_blocks(all_in(fingerprints), max_distance):
-        write(values, ([shown(each) for each in pair] for pair in values.tolist()))
+        distances = np.bitwise_count(values[:, 0] ^ values[:, 1]).tolist()
+        for values_of_pair, distance in zip(values.tolist(), distances, strict=True):
+            pair = [shown(each) for each in values_of_pair]
+            write_lines([{"pair": pair, "distance": distance} if as_json else pair])
 
 
 @bits_command.command("clusters")
-@click.argument("fingerprints", type=_Input("rb"), default="-")
-@max_distance_option(
-    default=None, show_default=f"{FilterConfig.max_distance}; for an index, all that were dropped"
-)
+@click.argument("fingerprints", type=click.File("rb"), default="-")
+@max_distance_option()
 @_hex_option
 @json_option
-def _clusters(
-    fingerprints: BinaryIO | Index, max_distance: int | None, shown: _Shown, as_json: bool
-) -> None:
-    """Group fingerprints that are near, or an index's pages that repeat one another.
+def _clusters(fingerprints: BinaryIO, max_distance: int, shown: _Shown, as_json: bool) -> None:
+    """Group fingerprints that are near.
 
     FINGERPRINTS is a file; equal fingerprints count once. Clusters are connected components: a
     chain of near fingerprints is one cluster, so two members need not be near each other. Members
@@ -163,41 +119,23 @@ def _clusters(
     fingerprint near no other is left out. Spread is the most bits between the representative and a
     member.
 
-    FINGERPRINTS can also be an index, a folder or an address (redis://...): then a kept page
-    represents the pages that were dropped for it within --max-distance; each was confirmed to
-    repeat it.
-
     \b
     $ printf '%s\\n' 11 8 12288 0 | dedup-filter bits clusters --max-distance 2
     [11, 8, 12288, 0]
     $ printf '%s\\n' 11 8 | dedup-filter bits clusters --json
     {"representative": 11, "size": 2, "spread": 2, "members": [11, 8]}
     """  # noqa: D301 - click must see the character
-
-    def write(members: list[Any], spread: int) -> None:
-        about = {"representative": members[0], "size": len(members), "spread": spread}
-        write_lines([{**about, "members": members} if as_json else members])
-
-    if isinstance(fingerprints, Index):
-        with fingerprints.recorded() as recorded:
-            most = FINGERPRINT_BITS if max_distance is None else max_distance
-            repeats = (each for each in recorded.repeats() if each[2] <= most)
-            for pages, spread in page_clusters(repeats):
-                urls = _urls(recorded, pages)
-                # Each crawl that met a page may have recorded it.
-                write([*dict.fromkeys(urls[page] for page in pages)], spread)
-        return
-    k = FilterConfig.max_distance if max_distance is None else max_distance
     values = all_in(fingerprints)
     order = np.argsort(values, kind="stable")
     sets = DisjointSets(len(values))
-    for pairs in pair_blocks(values, k):
+    for pairs in pair_blocks(values, max_distance):
         places = order[np.searchsorted(values, pairs, sorter=order)]
         sets.unite(places[:, 0], places[:, 1])
     for numbers in sets.clusters():
-        members = values[numbers]
-        spread = int(np.bitwise_count(members ^ members[0]).max())
-        write([shown(each) for each in members.tolist()], spread)
+        spread = int(np.bitwise_count(values[numbers] ^ values[numbers[0]]).max())
+        members = [shown(each) for each in values[numbers].tolist()]
+        about = {"representative": members[0], "size": len(members), "spread": spread}
+        write_lines([{**about, "members": members} if as_json else members])
 
 
 @bits_command.command("fingerprint")
@@ -237,9 +175,3 @@ def _fingerprint(pages: tuple[str, ...], options: dict[str, Any], as_json: bool)
                 say(f"{name}: it has no fingerprint ({reason})", err=True)
     if is_any_without:
         raise click.exceptions.Exit(1)
-
-
-def _urls(recorded: Recorded, pages: list[int]) -> dict[int, str]:
-    """Return page -> URL. A page of a shared index may have been forgotten since it was listed."""
-    urls = {record.page: record.url for record in recorded.records(pages)}
-    return {page: urls.get(page, "(forgotten meanwhile)") for page in pages}

@@ -1,11 +1,11 @@
-"""`dedup-filter find`, `fingerprint`, and `pairs` and `clusters` of an index."""
+"""`dedup-filter find` and `bits fingerprint`."""
 
 import json
 from itertools import combinations
 
 import pytest
 from command_line import lines, refused, run, run_process
-from index_feed import ITEMS, records
+from index_feed import ITEMS
 from web_site import served
 
 from dedup_filter import NearDuplicateFilter, fingerprint, hamming_distance
@@ -166,48 +166,6 @@ def test_page_without_fingerprint_gets_an_empty_line(tmp_path):
     assert run("bits", "fingerprint", stopwords)[:2] == (1, "\n")
     _, out, _ = run("bits", "fingerprint", stopwords, "--json")
     assert json.loads(out) == {"asked": stopwords, "fingerprint": None, "reason": "too_short"}
-
-
-def test_pairs_and_clusters_of_an_index_are_of_urls(index):
-    """Those that were dropped, too."""
-    assert {tuple(pair) for pair in lines("bits", "pairs", str(index))} == {*NEAR}
-    for each in lines("bits", "pairs", str(index), "--json"):
-        left, right = NEAR[tuple(each["pair"])]
-        assert each["distance"] == hamming_distance(left, right)
-    assert lines("bits", "pairs", str(index), "--max-distance", "0") == []
-
-
-def test_clusters_of_an_index_are_its_kept_pages_with_those_dropped_for_them(index):
-    found = lines("bits", "clusters", str(index), "--json")
-    dropped = {record.url: record for record in records(index) if record.original is not None}
-    assert [each["representative"] for each in found] == [item["url"] for item in ITEMS[:5]]
-    for each in found:
-        representative, *others = each["members"]
-        assert (each["representative"], each["size"]) == (representative, len(each["members"]))
-        assert each["spread"] == max(dropped[url].distance for url in others)
-    assert sorted(url for each in found for url in each["members"][1:]) == sorted(dropped)
-    assert [each["members"] for each in found] == lines("bits", "clusters", str(index))
-    assert lines("bits", "clusters", str(index), "--max-distance", "0") == []
-
-
-def test_near_pages_that_the_filter_found_to_differ_are_in_no_cluster(tmp_path):
-    folder, page = str(tmp_path / "index"), f"<h1>{{}}</h1><p>{FIRST['text']}"
-    first, other, copy = (f"http://a.example/{n}" for n in (1, 2, 3))
-    with NearDuplicateFilter.open(folder, learn_frames=False) as pages:
-        verdicts = [
-            pages.see(url, html=page.format(headline))
-            for url, headline in ((first, "Ships"), (other, "Cranes"), (copy, "Ships"))
-        ]
-    assert [each.outcome for each in verdicts] == ["new", "new", "exact"]
-    assert verdicts[1].refused.rule == "headline"
-    assert lines("bits", "clusters", folder) == [[first, copy]]
-
-
-def test_pairs_and_clusters_of_a_shared_index_are_those_of_a_folder(index, servers):
-    location = servers.seeded()
-    assert {tuple(pair) for pair in lines("bits", "pairs", location)} == {*NEAR}
-    clusters = [lines("bits", "clusters", each, "--json") for each in (location, str(index))]
-    assert clusters[0] == clusters[1]
 
 
 @pytest.fixture
