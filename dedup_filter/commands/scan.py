@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -42,7 +41,6 @@ _UPDATES = 1_000
     metavar="COPY",
     help=f"Which copy to keep: {', '.join(POLICIES)}.",
 )
-@click.option("--date-field", metavar="NAME", help="Field with the date, for --keep newest.")
 @click.option("--with-text", is_flag=True, help="Add the main text of each page that is kept.")
 @click.option("--text-out", metavar="NAME", help="Field for --with-text ('text').")
 @click.option("--index", metavar="DIR", help="An index to use and to update.")
@@ -87,7 +85,7 @@ def scan_command(as_json: bool, **given: Any) -> None:
         revisits=given["revisits"],
         keep=given["keep"],
         index=index,
-        names=replace(given["fields"], date=given["date_field"]),
+        names=given["fields"],
         text_out=(given["text_out"] or "text") if given["with_text"] else None,
         options=options,
         force=given["force"],
@@ -119,8 +117,6 @@ def _require_meaning(given: Mapping[str, Any]) -> None:
     """Refuse options that have no meaning without another one."""
     if given["text_out"] is not None and not given["with_text"]:
         raise ConfigError("--text-out is for --with-text")
-    if given["date_field"] is not None and given["keep"] != "newest":
-        raise click.UsageError("--date-field is for --keep newest")
     if given["master"] is not None and given["engine"] != "spark":
         raise ConfigError("--master is for --engine spark")
     if given["index"] is not None and folder_of(given["index"]) is None:

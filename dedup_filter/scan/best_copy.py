@@ -25,7 +25,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.scan.verdict_log import Entry, entries_in
 from dedup_filter.store.records import PageRecord
@@ -33,15 +32,12 @@ from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_url import url_key
 from dedup_filter.thresholds import HALF
 
-Policy = Literal["first", "longest", "newest", "shortest-url", "canonical"]
+Policy = Literal["first", "longest", "canonical"]
 """The best copy is the one with
 
-    first         the first place in the input
-    longest       the most words of main content (`Verdict.words`)
-    newest        the latest date: of the item (`FieldNames.date`) or the WARC record; a copy
-                  without a date is older than all copies with one, and newer than earlier such ones
-    shortest-url  the shortest URL
-    canonical     the URL that most of the others name as canonical; if none is named, the first
+    first      the first place in the input
+    longest    the most words of main content (`Verdict.words`)
+    canonical  the URL that most of the others name as canonical; if none is named, the first
 """
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
@@ -51,19 +47,11 @@ _AT_ONCE = 256
 """Sketches that are compared at a time: 10 KB each."""
 _MOST_RECORDS = 1_024
 """Records that are cached, 1 MB: copies are often close to one another."""
-_UNDATED = -1e15
-_WITHOUT_URL = -1e9
 _COPY = np.dtype(
-    [
-        ("kept", np.int64),
-        ("page", np.int64),
-        ("place", np.int64),
-        ("score", np.float64),
-        ("key", np.uint64),
-        ("named", np.uint64),
-    ]
+    [(name, np.int64) for name in ("kept", "page", "place", "words")]
+    + [("key", np.uint64), ("named", np.uint64)]
 )
-"""A copy of the page `kept`: its number, its place in the log, its score, the key of its URL, and
+"""A copy of the page `kept`: its number, its place in the log, its words, the key of its URL, and
 the key of the URL that it names as canonical, or 0."""
 _OWN = ("page", "words", "fingerprint", "change")
 """Values of a page that do not depend on its original."""
@@ -73,27 +61,16 @@ class BestCopies:
     """The best copies of the pages of a scan, chosen by a policy.
 
     Raises:
-        DedupError: dates are wanted (`needs_dates`), and no page has one; the index cannot be read.
+        DedupError: the index cannot be read.
         OSError: the log cannot be read.
     """
 
-    def __init__(
-        self,
-        log: Path,
-        index: PageReader,
-        policy: Policy,
-        least: float | None,
-        *,
-        needs_dates: bool,
-    ) -> None:
+    def __init__(self, log: Path, index: PageReader, policy: Policy, least: float | None) -> None:
         self._log, self._policy, self._least = log, policy, least
         self._record = lru_cache(_MOST_RECORDS)(index.record)
-        self._has_dates = False
         self._best: dict[int, tuple[int, int]] = {}
         """Kept page -> place and number of its best copy, unless that is the first."""
         self._choose()
-        if needs_dates and not self._has_dates and self._best:
-            raise DedupError("no page that has copies has a date in its field (--date-field)")
 
     def entries(self) -> Iterator[Entry]:
         """Yield the entries of the log with the best copies in place of the first."""
@@ -126,7 +103,7 @@ class BestCopies:
             kept, pages, places = (group[name].tolist() for name in ("kept", "page", "place"))
             if pages[0] != kept[0]:  # an earlier scan has kept it
                 continue
-            scores = group["score"]
+            scores = group["words"]
             if self._policy == "canonical":
                 times = Counter(group["named"].tolist())
                 scores = np.array([times[key] for key in group["key"].tolist()])
@@ -137,23 +114,12 @@ class BestCopies:
                     self._best[kept[0]] = places[best], pages[best]
                     break
 
-    def _copies(self) -> Iterator[tuple[int, int, int, float, int, int]]:
+    def _copies(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         for place, entry in enumerate(entries_in(self._log)):
-            kept = entry.kept_page
+            kept, found = entry.kept_page, entry.found
             if kept is not None:
-                named = entry.found.get("named") or 0
-                score = self._score(place, entry)
-                yield kept, entry.found["page"], place, score, url_key(entry.url), named
-
-    def _score(self, place: int, entry: Entry) -> float:
-        if self._policy == "longest":
-            return float(entry.found["words"])
-        if self._policy == "shortest-url":
-            return -len(entry.url) if entry.url else _WITHOUT_URL
-        if self._policy == "newest" and "date" in entry.found:
-            self._has_dates = True
-            return float(entry.found["date"])
-        return _UNDATED + place
+                named = found.get("named") or 0
+                yield kept, found["page"], place, found["words"], url_key(entry.url), named
 
     def _has_all(self, number: int, pages: list[int]) -> bool:
         """Return whether a copy has enough of the phrases of each other copy."""

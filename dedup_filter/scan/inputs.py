@@ -14,7 +14,7 @@ for Parquet in rows. Reading can begin after any record. There are no pages betw
 only blank lines, what surrounds a list, and in WARC files requests, images and the like.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,7 +34,6 @@ from dedup_filter.text.page_fields import (
     page_in,
     path_to,
     url_in,
-    value_at,
 )
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.payloads import BYTES_TYPE, Payloads
@@ -64,8 +63,6 @@ class Record(NamedTuple):
     """Why the record is bad and is skipped."""
     passed: int = 0
     """Approximate bytes of the file that were read so far; 0: not known."""
-    date: object = None
-    """The value of its date field (`FieldNames.date`), or the date of a WARC record."""
     not_page: str | None = None
     """What a record of a WARC file is that is no page (`WarcRecord.not_page`, "not_html")."""
 
@@ -181,7 +178,7 @@ def _archived(name: str, start: int, payloads: Payloads) -> Iterator[Record]:
         at, end, problem = record.start, record.end, record.problem
         page = None if problem or record.not_page else _page_of(record, payloads)
         if page is not None:
-            yield Record(at, end, at, record.url, page, passed=at, date=record.date)
+            yield Record(at, end, at, record.url, page, passed=at)
         else:
             not_page = None if problem else record.not_page or "not_html"
             yield Record(at, end, at, "", "error", problem, passed=at, not_page=not_page)
@@ -207,7 +204,7 @@ def _rows(name: str, names: FieldNames, start: int) -> Iterator[Record]:
     with opened as rows:
         for row, passed, item in rows.items(rows.columns(names), start):
             url, page = url_in(item, names) or "", page_in(item, names)
-            yield Record(row, row + 1, row + 1, url, page, passed=passed, date=_date(item, names))
+            yield Record(row, row + 1, row + 1, url, page, passed=passed)
 
 
 def _items(texts: Iterator[Text], stream: Stream, names: FieldNames) -> Iterator[Record]:
@@ -216,17 +213,12 @@ def _items(texts: Iterator[Text], stream: Stream, names: FieldNames) -> Iterator
         if isinstance(read, str):
             yield Record(start, end, number, "", "error", read, stream.passed)
         else:
-            url, page, day = read
-            yield Record(start, end, number, url, page, passed=stream.passed, date=day)
+            yield Record(start, end, number, *read, passed=stream.passed)
 
 
-def read_item(content: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
-    """Return URL, page and date of a JSON object, or why it is none."""
+def read_item(content: bytes, names: FieldNames) -> tuple[str, PageText | Reason] | str:
+    """Return URL and page of a JSON object, or why it is none."""
     item = object_of(content)
     if isinstance(item, str):
         return item
-    return url_in(item, names) or "", page_in(item, names), _date(item, names)
-
-
-def _date(item: Mapping[str, object], names: FieldNames) -> object:
-    return None if names.date is None else value_at(item, names.date)
+    return url_in(item, names) or "", page_in(item, names)

@@ -198,7 +198,7 @@ def missing_columns(there: Mapping[str, Any], names: FieldNames) -> str | None:
     return (
         f"has no column {' or '.join(map(repr, missing))} (its columns: "
         f"{', '.join(names_in(there))}); name columns with --html-field, --text-fields, "
-        "--url-field, --date-field, --title-field"
+        "--url-field, --title-field"
     )
 
 

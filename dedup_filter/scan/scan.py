@@ -255,10 +255,7 @@ def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
         entries: Callable[[], Iterator[Entry]] = partial(entries_in, work.log)
         if job.keep != "first":
             index = opened.enter_context(PageReader.open_to_read(work.index))
-            needs_dates = job.keep == "newest" and job.names.date is not None and kind != "warc"
-            least = config.min_similarity
-            best = BestCopies(work.log, index, job.keep, least, needs_dates=needs_dates)
-            entries = best.entries
+            entries = BestCopies(work.log, index, job.keep, config.min_similarity).entries
         texts = None
         if job.text_out is not None:
             recorded = opened.enter_context(Snapshot.open_to_read(work.index))

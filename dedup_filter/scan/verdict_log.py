@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dedup_filter.model import REPEATS, Verdict
-from dedup_filter.scan.dates import seconds_of
 from dedup_filter.scan.inputs import Record
 from dedup_filter.text.page_url import url_key
 
@@ -66,15 +65,13 @@ class Entry(NamedTuple):
 def found_of(record: Record, verdict: Verdict) -> dict[str, Any]:
     """Return the verdict on a page, and the values by which its copies are scored.
 
-    They are `page` (its number), `words`, `named` (the key of its canonical URL) and `date` (Unix
-    seconds).
+    They are `page` (its number), `words` and `named` (the key of its canonical URL).
     """
     if record.problem or record.not_page:
         outcome = BAD if record.problem else NOT_PAGE
         return {"outcome": outcome, "reason": record.problem or record.not_page}
     named = None if verdict.canonical is None else url_key(verdict.canonical)
-    scored = {"page": verdict.page, "words": verdict.words, "named": named}
-    return {**verdict.as_json(), **scored, "date": seconds_of(record.date)}
+    return {**verdict.as_json(), "page": verdict.page, "words": verdict.words, "named": named}
 
 
 def entries_in(path: Path) -> Iterator[Entry]:

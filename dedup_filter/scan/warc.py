@@ -52,8 +52,6 @@ class WarcRecord(NamedTuple):
     url: str = ""
     content_type: str | None = None
     body: bytes = b""
-    date: str | None = None
-    """Time of the fetch as recorded (WARC-Date)."""
     link: str | None = None
     """The header Link of the response."""
     not_page: str | None = None
@@ -175,7 +173,7 @@ def _member(file: BinaryIO, most: int) -> tuple[bytes, int]:
 def _page(fields: HTTPHeaderDict, content: bytes, most: int) -> WarcRecord:
     """Return the page of a record, or why it has none; without its place in the file."""
     url = fields.get("WARC-Target-URI", "").strip("<> ")
-    date, kind = fields.get("WARC-Date"), fields.get("WARC-Type", "").lower()
+    kind = fields.get("WARC-Type", "").lower()
     if kind not in ("response", "resource", "conversion"):
         return WarcRecord(0, 0, not_page="other_type")
     if not url.lower().startswith(("http:", "https:")):
@@ -193,7 +191,7 @@ def _page(fields: HTTPHeaderDict, content: bytes, most: int) -> WarcRecord:
         content = _decoded(fields, content, most)
     if len(content) > most:
         return WarcRecord(0, 0, not_page="too_large")
-    return WarcRecord(0, 0, url, fields.get("Content-Type"), content, date, link)
+    return WarcRecord(0, 0, url, fields.get("Content-Type"), content, link)
 
 
 def _decoded(fields: HTTPHeaderDict, body: bytes, most: int) -> bytes:

@@ -222,7 +222,7 @@ class Work:
         job, names = self._job, self._job.names
         return {
             "inputs": [self._pipe if name == PIPE else version_of(name) for name in self._files],
-            "fields": [names.html, [*names.text], names.url, names.title, names.date],
+            "fields": [names.html, [*names.text], names.url, names.title],
             "options": {name: job.options[name] for name in sorted({*job.options} - {"workers"})},
             "index": None if job.index is None else str(job.index.absolute()),
         }

@@ -98,7 +98,7 @@ def _submitted(pages: CrawlFilter, line: bytes, names: FieldNames) -> _Line:
     read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_item(line, names)
     if isinstance(read, str):
         return _Line("", None, f"the line {read}; each line has one page, as an object")
-    url, page, _ = read
+    url, page = read
     if isinstance(page, str):
         wanted = ", ".join(filter(None, (names.html, *names.text)))
         return _Line(url, None, f"no page in {wanted} (--html-field, --text-fields): {page}")

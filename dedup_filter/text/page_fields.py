@@ -45,15 +45,13 @@ class FieldNames:
     html: str | None = None
     text: tuple[str, ...] = ()
     url: str | None = None
-    date: str | None = None
-    """The field with the date of the page, if copies are chosen by date."""
     title: str | None = None
     """The field with the headline of a page whose text, or part of HTML, has none."""
 
     @property
     def all(self) -> list[str]:
         """All fields that are named."""
-        return [*filter(None, (self.html, *self.text, self.url, self.date, self.title))]
+        return [*filter(None, (self.html, *self.text, self.url, self.title))]
 
     @property
     def name_page(self) -> bool:

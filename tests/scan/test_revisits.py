@@ -99,11 +99,12 @@ def test_what_is_kept_stays_byte_for_byte(tmp_path, members, pack):
 
 
 def test_the_best_copy_is_named_wherever_it_stands(tmp_path, article):
+    page = f'<link rel="canonical" href="http://b/"><p>{article(1)}</p>'.encode()
     members = [
-        made(f"http://{site}/", f"<p>{article(1)}</p>".encode(), date=date)
+        made(f"http://{site}/", page, date=date)
         for site, date in (("a", DATE), ("b", LATER), ("c", DATE))
     ]
-    found = scanned(tmp_path, members, "--revisits", "--keep", "newest")
+    found = scanned(tmp_path, members, "--revisits", "--keep", "canonical")
     fields = [[each.rec_headers.get_header(name) for name in NAMES] for each, _ in found]
     assert fields == [
         [EQUAL_PROFILE, "http://b/", LATER],
