@@ -21,9 +21,6 @@ _VARIABLE = "DEDUPFILTER_TOKEN"
 @click.option("--token", default="", envvar=_VARIABLE, help=f"Secret of clients (or ${_VARIABLE}).")
 @click.option("--lease", type=click.FloatRange(0.1, 86_400), default=60, help="Seconds of a claim.")
 @click.option("--queue", type=click.IntRange(1), default=256, help="Most pages under way.")
-@click.option(
-    "--timeout", type=click.FloatRange(0.1), default=30, help="Seconds for a client to send."
-)
 @workers_option
 @filter_option
 def serve_command(index: str, options: dict[str, Any], workers: str, **given: Any) -> None:
@@ -48,5 +45,5 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
         raise DedupError(f"--host {host} --port {port}: {error}") from None
     with bound as taken, CrawlFilter.open(index, **settings) as pages:
         say(f"http://{host}:{taken.getsockname()[1]}")
-        service = web.Service(pages, given["lease"], given["queue"], given["timeout"])
+        service = web.Service(pages, given["lease"], given["queue"])
         web.serve(service, taken, token)

@@ -7,10 +7,8 @@ What an answer says outlives this process. At the end, requests that have begun 
 A request takes no place in the queue until its body is there: a slow client holds up no other. If
 the queue is full, the answer is 503. /commit and /release are always taken: they make room.
 
-What clients can take of the server is bounded. A connection is closed if it has no request to
-answer for `timeout` seconds: a head that does not end, an answer that is not read. A body must be
-there in that time, too. A connection takes 5 to 150 KB, and all bodies together, until they are
-answered, `_MOST_UNDER_WAY`. The system limits the number of connections (`ulimit -n`).
+A head and a body are bounded. How many connections there are, and how long a client may take, is
+not: for clients that are not trusted, a proxy in front of the server bounds that.
 
 A body must have the type application/json: without permission, a site that is open in a browser
 cannot send that to another host, so none can write to an index on the machine of the browser.
@@ -49,9 +47,7 @@ from dedup_filter.service.page_bodies import CLAIM, PAGE, QUERY, RefusedError, f
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 16 * 2**20  # of a body
-_MOST_UNDER_WAY = 16 * MOST_BYTES  # of all bodies longer than
-_SHORT = 2**12  # bytes, which are always taken
-_MOST_OF_HEAD = 2**14
+_MOST_OF_HEAD = 2**14  # bytes
 _PAUSE = 0.2  # seconds between judgements of a page whose original is pending
 _SWEEP = 0.5  # seconds between searches for claims whose time is over
 _POST = {"see": PAGE, "claim": PAGE, "commit": CLAIM, "release": CLAIM, "find": QUERY}
@@ -62,27 +58,20 @@ Answer = Callable[[Request], Awaitable[dict[str, Any]]]
 
 
 class Service:
-    """The answers about an index.
+    """The answers about an index; claims last `lease` seconds, `queue` pages can be under way."""
 
-    Claims last `lease` seconds, `queue` pages can be under way, and a body must be there in
-    `timeout` seconds.
-    """
-
-    def __init__(self, pages: CrawlFilter, lease: float, queue: int, timeout: float) -> None:
+    def __init__(self, pages: CrawlFilter, lease: float, queue: int) -> None:
         self._pages = pages
         self._claims = Claims(pages, lease)
         self._index, self._reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._queue = queue
         self._queued = 0
-        self._bytes = 0
-        """Of bodies that are not answered yet."""
-        self.timeout = timeout
         self.is_ending = False
         """Whether a signal has ended the service: nothing waits for a pending page any more."""
 
     async def see(self, request: Request) -> dict[str, Any]:
         """Judge a page and keep it; wait while its original is pending."""
-        async with self._body(request) as body, self._read(body) as page:
+        async with self._read(await _body(request)) as page:
             end = monotonic() + self._claims.lease + 2 * _SWEEP
             judge = partial(self._claims.judge, page, is_claim=False)
             while True:
@@ -96,15 +85,14 @@ class Service:
 
     async def claim(self, request: Request) -> dict[str, Any]:
         """Judge a page; keep it pending under a claim."""
-        async with self._body(request) as body, self._read(body) as page:
+        async with self._read(await _body(request)) as page:
             judge = partial(self._claims.judge, page, is_claim=True)
             verdict, claim, is_final = await self._ask(judge)
         return {**verdict.as_json(), "claim": claim, "is_final": is_final}
 
     async def commit(self, request: Request, *, is_kept: bool = True) -> dict[str, Any]:
         """Keep the page of a claim; 409: the claim has ended otherwise."""
-        async with self._body(request) as body:
-            claim = fields_in(body, CLAIM)["claim"]
+        claim = fields_in(await _body(request), CLAIM)["claim"]
         fate = await self._ask(partial(self._claims.end, claim, is_kept=is_kept))
         if is_kept and fate == "gone":
             raise RefusedError(409, "there is no such claim, or its page was released")
@@ -116,9 +104,8 @@ class Service:
 
     async def find(self, request: Request) -> dict[str, Any]:
         """Find the kept pages that are similar to a page or a fingerprint."""
-        async with self._body(request) as body:
-            query = fields_in(body, QUERY)
-            found = await self._ask(partial(self._pages.find, **query))
+        query = fields_in(await _body(request), QUERY)
+        found = await self._ask(partial(self._pages.find, **query))
         return {"near": [each._asdict() for each in found]}
 
     async def stats(self, _: Request) -> dict[str, Any]:
@@ -160,32 +147,6 @@ class Service:
             return answer
 
         return await asyncio.get_running_loop().run_in_executor(self._index, written)
-
-    @asynccontextmanager
-    async def _body(self, request: Request) -> AsyncIterator[bytes]:
-        """Take the body of a request; its bytes count until the request is answered."""
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise RefusedError(415, "the type of the body is not application/json")
-        _require_short(int(request.headers.get("content-length", 0)))
-        body = bytearray()
-        try:
-            try:
-                await asyncio.wait_for(self._stream(request, body), self.timeout)
-            except asyncio.TimeoutError:
-                reason = f"the body did not end in {self.timeout:g} seconds"
-                raise RefusedError(408, reason) from None
-            yield bytes(body)
-        finally:
-            self._bytes -= len(body)
-
-    async def _stream(self, request: Request, body: bytearray) -> None:
-        async for part in request.stream():
-            body += part
-            self._bytes += len(part)
-            _require_short(len(body))
-            if len(body) > _SHORT and self._bytes > _MOST_UNDER_WAY:
-                raise RefusedError(503, "too many bytes are under way", Retry_After="1")
 
     @asynccontextmanager
     async def _read(self, body: bytes) -> AsyncIterator[PlacedPage]:
@@ -275,9 +236,17 @@ def _require_token(request: Request, token: str) -> None:
         raise RefusedError(401, "the token is wrong or missing", WWW_Authenticate="Bearer")
 
 
-def _require_short(size: int) -> None:
-    if size > MOST_BYTES:
-        raise RefusedError(413, f"the body is longer than {MOST_BYTES:,} bytes")
+async def _body(request: Request) -> bytes:
+    """Take the body of a request."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusedError(415, "the type of the body is not application/json")
+    body, size = bytearray(), int(request.headers.get("content-length", 0))
+    async for part in request.stream():
+        body += part
+        if max(size, len(body)) > MOST_BYTES:
+            raise RefusedError(413, f"the body is longer than {MOST_BYTES:,} bytes")
+    return bytes(body)
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -290,37 +259,16 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """A server whose service knows that it ends, and whose connections end if they do nothing."""
+    """A server whose service knows that it ends."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
         self._service = service
-        self._idle: dict[tuple[Any, Any], float] = {}
-        """A connection and its last request, if that was answered -> since when it is so."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop at a signal."""
         self._service.is_ending = True
         super().handle_exit(sig, frame)
-
-    async def on_tick(self, counter: int) -> bool:
-        """Do what is to be done ten times a second."""
-        if counter % 5 == 0:
-            self._end_idle()
-        return await super().on_tick(counter)
-
-    def _end_idle(self) -> None:
-        """Close connections without a request to answer; uvicorn does it after an answer only."""
-        now = monotonic()
-        last = {each: getattr(each, "cycle", None) for each in self.server_state.connections}
-        self._idle = {
-            (each, request): self._idle.get((each, request), now)
-            for each, request in last.items()
-            if request is None or request.response_started
-        }
-        for (each, _), since in self._idle.items():
-            if now - since > self._service.timeout and each.transport is not None:
-                each.transport.abort()
 
 
 def serve(service: Service, taken: socket.socket, token: str) -> None:
