@@ -1,8 +1,8 @@
 """Layer "commands": the arguments of one subcommand -> calls -> lines of JSON, or a table.
 
 A command has no logic that a program could need: the layers below have it. `dedup_filter.cli`
-describes how commands end. This module has what several commands share, except the options of the
-filter, which take time to load (`options`).
+describes how commands end. What several commands share is here, and in `options` the options that
+take time to load.
 """
 
 import json
@@ -77,11 +77,7 @@ class CommandGroup(click.Group):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """Make the context of a call.
-
-        Raises:
-            BareGroupError: there are no arguments, and no shell is completing the command.
-        """
+        """Make the context of a call; BareGroupError: there are no arguments to run or complete."""
         is_bare = not (args or extra.get("resilient_parsing"))
         context = super().make_context(info_name, args, parent, **extra)
         if is_bare:
@@ -98,6 +94,15 @@ def write_lines(values: Iterable[Any]) -> None:
     """Write each value as a line of JSON on standard output, and flush."""
     sys.stdout.writelines(json.dumps(value) + "\n" for value in values)
     sys.stdout.flush()
+
+
+def write(value: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Write a value as a line of JSON, or the lines that say it to people."""
+    if as_json:
+        write_lines([value])
+    else:
+        for line in lines:
+            say(line)
 
 
 def named(value: Any) -> Any:
@@ -126,12 +131,9 @@ def say_without_url(pages: int) -> None:
 
 def write_report(values: Mapping[str, Any], as_json: bool) -> None:
     """Write named fields as a line of JSON; or one line for each field and each list member."""
-    if as_json:
-        write_lines([values])
-        return
-    for name, value in values.items():
-        for each in value if isinstance(value, list) else [value]:
-            say(f"{name:<13} {_shown(each)}")
+    lists = {name: each if isinstance(each, list) else [each] for name, each in values.items()}
+    lines = (f"{name:<13} {_shown(each)}" for name, some in lists.items() for each in some)
+    write(values, lines, as_json=as_json)
 
 
 def _shown(value: Any) -> str:

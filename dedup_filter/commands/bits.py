@@ -6,9 +6,9 @@ from typing import Any, BinaryIO
 import click
 import numpy as np
 
-from dedup_filter.commands import CommandGroup, json_option, say, write_lines
+from dedup_filter.commands import CommandGroup, json_option, say, write, write_lines
 from dedup_filter.commands.fingerprints import all_in, each_in
-from dedup_filter.commands.options import filter_option, max_distance_option
+from dedup_filter.commands.options import filter_option, max_distance_option, pages_argument
 from dedup_filter.commands.plan import plan_command
 from dedup_filter.hamming.clusters import DisjointSets
 from dedup_filter.hamming.hamming_index import HammingIndex
@@ -71,11 +71,9 @@ def _near(
     index.add_many(values, range(len(values)))
     for query in each_in(queries):
         near = [(shown(match.fingerprint), match.distance) for match in index.within(query)]
-        if as_json:
-            entries = [{"fingerprint": entry, "distance": bits} for entry, bits in near]
-            write_lines([{"fingerprint": shown(query), "near": entries}])
-        else:
-            write_lines([[entry for entry, _ in near]])
+        entries = [{"fingerprint": entry, "distance": bits} for entry, bits in near]
+        answer = {"fingerprint": shown(query), "near": entries}
+        write_lines([answer if as_json else [entry for entry, _ in near]])
 
 
 @bits_command.command("pairs")
@@ -139,15 +137,14 @@ def _clusters(fingerprints: BinaryIO, max_distance: int, shown: _Shown, as_json:
 
 
 @bits_command.command("fingerprint")
-@click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
+@pages_argument
 @filter_option
 @json_option
 def _fingerprint(pages: tuple[str, ...], options: dict[str, Any], as_json: bool) -> None:
     """Write the fingerprint of each PAGE on a line of its own, for `near` and `pairs`.
 
-    PAGE is a URL, the path of a file, or standard input (-). HTML is recognized by the name of a
-    file, or by its first tag. Other pages of the host are not known, so text that all its pages
-    have is left out only if it looks like a menu; an index knows more (see `find`).
+    PAGE is a URL, the path of a file, or standard input (-). Nothing is known of its host; an index
+    knows more (see `find`).
 
     If a page has no text of 20 words, or only stopwords, its line is empty, and standard error
     says why.
@@ -166,10 +163,8 @@ def _fingerprint(pages: tuple[str, ...], options: dict[str, Any], as_json: bool)
             page = read.named(name)
             value = as_hex(page.measures and page.measures.fingerprint)
             reason = page.reason if value is None else None
-            if as_json:
-                write_lines([{"asked": name, "fingerprint": value, "reason": reason}])
-            else:
-                click.echo(value or "")
+            values = {"asked": name, "fingerprint": value, "reason": reason}
+            write(values, [value or ""], as_json=as_json)
             if value is None:
                 is_any_without = True
                 say(f"{name}: it has no fingerprint ({reason})", err=True)

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from dedup_filter.commands import json_option, named, write_lines
-from dedup_filter.commands.explain import about, index_option, title_of
-from dedup_filter.commands.options import filter_option
+from dedup_filter.commands.explain import about, title_of
+from dedup_filter.commands.options import filter_option, index_option
 from dedup_filter.commands.sections import COLUMNS, Word, entry, filled, head
 from dedup_filter.review.compare import Comparison, compare
 from dedup_filter.review.refusals import why
@@ -48,35 +48,30 @@ def compare_command(
 ) -> None:
     """Show whether a crawl that has kept A would drop B for it, and why.
 
-    A and B are URLs, paths of files, or standard input (-). The first line says which relation of
-    the two was assumed: pages of one host are judged more strictly, and the frame of B's host does
-    not count. If B is near A but kept, the output says which text of B is missing in A, and which
-    elements of B make the difference if B without them would be dropped.
+    A and B are URLs, paths of files, or standard input (-). Pages of one host are judged more
+    strictly. If B is near A but kept, the output says which text of B is missing in A, and which
+    elements make the difference if B without them would be dropped. Then come the shares of phrases
+    that both pages have, and a word diff: in colours on a terminal (unless NO_COLOR is set),
+    elsewhere with the marks [-only in A-] and {+only in B+}.
 
     With --index the options of its crawls are used, and the frames that they have found. URLs that
-    are in the index are not fetched: they are compared as recorded. B is judged if all its blocks
-    were kept (DEDUP_KEEP_TEXT).
-
-    Then come the shares of phrases that both pages have, and a word diff: coloured on a terminal
-    (unless NO_COLOR is set), elsewhere with the marks [-only in A-] and {+only in B+}.
+    are in the index are compared as recorded; B is judged if its blocks were kept
+    (DEDUP_KEEP_TEXT).
 
     \b
-    Exit codes:
-    0    done, whether B repeats A or not
-    2    a page or the index cannot be read
+    Exit codes: 0 done, whether B repeats A or not, 2 a page or the index cannot be read.
     """  # noqa: D301 - click must see the character
     if len(urls) > 2:
         raise click.UsageError("--url is given at most twice: for A and for B")
-    places = (*urls, "", "")[:2]
-    found = compare((first, second), places, options, index)
-    values = _as_object(found)
+    found = compare((first, second), (*urls, "", "")[:2], options, index)
+    values = _object(found)
     if flags["as_json"]:
         write_lines([values | (named({"bits": found.bits}) if flags["bits"] else {})])
     else:
         _write(found, values, with_bits=flags["bits"])
 
 
-def _as_object(found: Comparison) -> dict[str, Any]:
+def _object(found: Comparison) -> dict[str, Any]:
     bits, verdict = found.bits, found.verdict
     said = None
     if verdict is not None:
@@ -86,15 +81,16 @@ def _as_object(found: Comparison) -> dict[str, Any]:
         if refused:
             del refused["page"]  # a number that no index has
             refused["lines"] = [line["text"] for line in refused["lines"]]
-    pages = {"first": found.first, "second": found.second}
+    first, second = (
+        about(page) | {"words": page.measures.words if page.measures else 0}
+        for page in (found.first, found.second)
+    )
     return {
         "assumed": found.assumed,
         "verdict": said,
         "ignorable": named(found.ignorable),
-        **{
-            name: about(page) | {"words": page.measures.words if page.measures else 0}
-            for name, page in pages.items()
-        },
+        "first": first,
+        "second": second,
         "distance": bits and bits.distance,
         "max_distance": found.config.max_distance,
         "likeness": named(found.likeness),

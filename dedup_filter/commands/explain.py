@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, named, say, write_lines
-from dedup_filter.commands.options import filter_option
-from dedup_filter.commands.sections import entry, head, paragraph
+from dedup_filter.commands import json_option, named, say, write_lines
+from dedup_filter.commands.options import filter_option, index_option, url_option
+from dedup_filter.commands.sections import entry, head, paragraph, section
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import as_hex
 from dedup_filter.review.excluded_text import RULES, excluded_text
 from dedup_filter.review.explained_page import ExplainedPage, NamedPage
 from dedup_filter.review.named_features import advertisements, simhash_of
 from dedup_filter.review.recorded_pages import RecordedPages
-from dedup_filter.upkeep import Index, index_at
+from dedup_filter.upkeep import Index
 from dedup_filter.wording import as_time, counted, printable
 
 _LONGEST_NAME = 70
@@ -24,7 +24,6 @@ _TEXTS = (
     "(new: without blocks that an earlier page of its host had; main: without blocks that two "
     "earlier pages had; span: all from the first to the last block)"
 )
-"""The meaning of the names of a page's texts."""
 _SELECTED = {
     "ignored": "ignore leaves out a part of the page",
     "content": "content names a part of the page",
@@ -46,18 +45,9 @@ _REASONS = {
 }
 
 
-index_option = click.option(
-    "--index",
-    metavar="DIR",
-    shell_complete=folders,
-    callback=lambda _, __, given: given if given is None else index_at(given),
-    help="An index: use its frames of hosts, and its records of pages.",
-)
-
-
 @click.command("explain")
 @click.argument("page")
-@click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
+@url_option
 @index_option
 @click.option("--bits", is_flag=True, help="Also the features of the fingerprint, and its tallies.")
 @filter_option
@@ -67,17 +57,16 @@ def explain_command(
 ) -> None:
     """Show which text of PAGE would be judged, which is left out, and by which rule.
 
-    PAGE is a URL, the path of a file, or standard input (-). Without --index nothing is known of
-    its host. Each word of the page is either in the text kept or in the text left out. Phrases are
-    taken for advertisements if they have hardly any function words around them.
+    PAGE is a URL, the path of a file, or standard input (-). Each word of the page is either in the
+    text kept or in the text left out. Phrases are taken for advertisements if they have hardly any
+    function words around them.
 
-    With --index the options of its crawls are used, and the frame of the page's host is known;
-    blocks of the page itself are not counted. A URL that is in the index is not fetched: its record
-    is shown. A record has the page's text only if it was kept (DEDUP_KEEP_TEXT), and never the
-    parts that were not read.
+    With --index the options of its crawls are used, and the frame of the page's host is known,
+    without the page itself. A URL that is in the index is not fetched: its record is shown, and its
+    text if it was kept (DEDUP_KEEP_TEXT).
 
-    With --bits: each feature of the fingerprint with its weight, and the tally of each of the 64
-    bits: the sum of these weights, added if the hash of a feature has a 1, else subtracted.
+    With --bits: the weight of each feature, and for each of the 64 bits the sum of the weights,
+    added if the hash of a feature has a 1, else subtracted.
 
     \b
     Exit codes: 0 done, 2 the page or the index cannot be read.
@@ -98,23 +87,20 @@ def explain_command(
 def about(found: NamedPage) -> dict[str, Any]:
     """Describe a page as far as it is known, and the record that an index has of it."""
     itself, record = found.measures, found.record
+    recorded = record and {
+        "outcome": record.outcome,
+        "reason": record.reason,
+        "original": found.kept.url_of_original,
+        "distance": record.distance,
+        "similarity": record.similarity,
+        "fingerprint": as_hex(record.fingerprint),
+        "first_seen": as_time(record.first_seen),
+        "last_seen": as_time(record.last_seen),
+    }
     names = "language h1 title host".split()
     return {
-        "name": found.name,
-        "url": found.url,
-        "reason": found.reason,
-        "recorded": None
-        if record is None
-        else {
-            "outcome": record.outcome,
-            "reason": record.reason,
-            "original": found.kept.url_of_original,
-            "distance": record.distance,
-            "similarity": record.similarity,
-            "fingerprint": as_hex(record.fingerprint),
-            "first_seen": as_time(record.first_seen),
-            "last_seen": as_time(record.last_seen),
-        },
+        **{name: getattr(found, name) for name in ("name", "url", "reason")},
+        "recorded": recorded,
         **{name: itself and getattr(itself, name) for name in names},
         "fingerprint": itself and as_hex(itself.fingerprint),
         "digest": itself and itself.digest.hex(),
@@ -122,7 +108,6 @@ def about(found: NamedPage) -> dict[str, Any]:
 
 
 def _of_record(found: NamedPage) -> dict[str, Any]:
-    """Return what a record has of the text of a page."""
     if (record := found.record) is None:
         return {}
     text = {"name": "recorded", "words": record.words, "fingerprint": as_hex(record.fingerprint)}
@@ -131,7 +116,6 @@ def _of_record(found: NamedPage) -> dict[str, Any]:
 
 
 def _judged(page: ExplainedPage) -> dict[str, Any]:
-    """Return what is known of a page only if it is judged now."""
     profile, known_by, left_out = page.profile, page.analysed.known_by, excluded_text(page)
     words = defaultdict[str, float](float, kept=known_by.words.count)
     for each in left_out:
@@ -179,15 +163,18 @@ def _write(values: dict[str, Any]) -> None:
     if values["text"] is None:
         head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
     else:
-        head(f"TEXT KEPT ({counted(values['words']['kept'], 'word')})")
-        for block in values["text"].split("\n"):
-            paragraph(block)
+        section(
+            f"TEXT KEPT ({counted(values['words']['kept'], 'word')})", values["text"].split("\n")
+        )
     if left_out is None:
         head("LEFT OUT: not recorded")
     else:
         _write_left_out(left_out, values["words"])
     if values.get("advertisements"):
-        _write_advertisements(values)
+        share = f"{values['shingles_left_out']:,} of {values['shingles']:,} phrases"
+        few = "" if values["are_sentences"] else "; as hardly any are in sentences, all words count"
+        title = f"TAKEN FOR ADVERTISEMENTS: {share} have too few function words around them{few}"
+        section(title, values["advertisements"])
     if "features" in values:
         _write_bits(values["features"], values["tallies"])
 
@@ -226,15 +213,6 @@ def _write_left_out(left_out: list[dict[str, Any]], words: dict[str, float]) -> 
             span = "in the span" if each["is_in_span"] else ""
             notes = "; ".join(filter(None, (each["detail"], span)))
             paragraph(f"{each['text']} [{notes}]" if notes else each["text"], 4)
-
-
-def _write_advertisements(values: dict[str, Any]) -> None:
-    share = f"{values['shingles_left_out']:,} of {values['shingles']:,} phrases"
-    all_count = "; as hardly any are in sentences, all words count"
-    effect = "" if values["are_sentences"] else all_count
-    head(f"TAKEN FOR ADVERTISEMENTS: {share} have too few function words around them{effect}")
-    for row in values["advertisements"]:
-        paragraph(row)
 
 
 def _write_bits(features: list[dict[str, Any]], tallies: list[float]) -> None:

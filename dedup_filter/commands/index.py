@@ -9,33 +9,32 @@ import click
 
 from dedup_filter.commands import (
     CommandGroup,
-    folders,
     json_option,
     progress,
     say,
     write_lines,
     write_report,
 )
-from dedup_filter.commands.options import field_options, filter_option
-from dedup_filter.upkeep import Index, index_at
+from dedup_filter.commands.options import field_options, filter_option, index_argument
+from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.lines import LONGEST_LINE, exported, import_lines
 from dedup_filter.upkeep.parquet import require_target, write_parquet
 from dedup_filter.wording import as_time
 
 Report = dict[str, Any]
 
-_NO = 1
-"""Exit code: the command ran, and the answer is no."""
+_NO = click.exceptions.Exit(1)
+"""The command ran, and the answer is no."""
 
 
 @click.group("index", cls=CommandGroup, no_args_is_help=False)
 def index_command() -> None:
     """Maintain an index: check it, fill it, move it.
 
-    INDEX is a value of DEDUP_INDEX: a folder, or the address of an index that crawlers share
-    (redis://host:6379/0, redis+cluster://host:7000). `stats` and `export` only read, and work while
-    a crawl writes to the index. The other commands need exclusive use of a folder, but work on a
-    shared index beside its crawlers, unless their help says otherwise.
+    INDEX is a folder, or the address of an index that crawlers share (redis://host:6379/0,
+    redis+cluster://host:7000). `stats` and `export` only read, and work while a crawl writes to the
+    index. The other commands need exclusive use of a folder, but work on a shared index beside its
+    crawlers, unless their help says otherwise.
     """
     handler = logging.Handler()
     handler.emit = lambda record: say(record.getMessage(), err=True)  # type: ignore[method-assign]
@@ -49,9 +48,7 @@ def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Com
 
     def of(reports_on: Callable[..., Iterator[Report]]) -> click.Command:
         @index_command.command(name)
-        @click.argument(
-            "index", callback=lambda _, __, location: index_at(location), shell_complete=folders
-        )
+        @index_argument
         @json_option
         @wraps(reports_on)
         def command(index: Index, as_json: bool, **given: Any) -> None:
@@ -69,12 +66,9 @@ def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Com
 def _export(index: Index, to: str | None, force: bool) -> Iterator[Report]:
     """Write each recorded page of an index as a line of JSON, or into a Parquet file.
 
-    The first line says how fingerprints were made, and lists the crawls. Then comes a line for
-    each page, dropped pages too, oldest first, and last a line for each host with a known frame.
-    `index import` makes an equal index of these lines. Pending pages are left out; a crawl may go
-    on meanwhile. Of frames, a shared index has the first 32 pages of each host.
-
-    A Parquet file is for queries in SQL (see docs/sql.md). It appears whole or not at all.
+    A line for each page, dropped pages too, follows a line about fingerprints and crawls; last
+    comes a line for each host with a known frame. `index import` makes an equal index of these
+    lines. Pending pages are left out. A Parquet file is for queries in SQL (see docs/sql.md).
 
     Exit codes: 0 done, 1 the lines or the file cannot be written, 2 there is no index, it cannot
     be read, or FILE.parquet cannot be used or is there.
@@ -99,16 +93,15 @@ def _export(index: Index, to: str | None, force: bool) -> Iterator[Report]:
 def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
     """Make an index forget all pages at URL, in any spelling of the URL.
 
-    Its parameters may be in another order, and it may have a fragment. Pages that repeat a
-    forgotten page stay recorded as they are. Crawlers of a shared index may be running: they
-    forget the pages, too, except pending ones. All pages are read once.
+    Pages that repeat a forgotten page stay recorded as they are. Crawlers of a shared index may be
+    running: they forget the pages, too, except pending ones.
 
     Exit codes: 0 done, 1 no page was known at any URL, 2 there is no index, or it is in use.
     """
     counts = index.forget(urls)
     yield from ({"url": url, "forgotten": count} for url, count in counts.items())
     if not any(counts.values()):
-        raise click.exceptions.Exit(_NO)
+        raise _NO
 
 
 @_command("import")
@@ -127,10 +120,8 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     keeps no texts or frames; no crawler may be running on it. Items of a feed can be imported
     beside crawlers.
 
-    The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Each
-    needs its page in the field html, else in text, and its URL in url, unless other fields are
-    named. With --set keep_text=true pages are kept, for `tune`; with --set workers=auto all
-    cores read pages.
+    The items of a feed (JSON lines) are judged like the pages of a crawl named "import". With --set
+    keep_text=true pages are kept, for `tune`; with --set workers=auto all cores read pages.
 
     A bad line ends the import, with an error that names the line; the lines before it are in the
     index. After the repair, import the lines from there on (a feed), or all of them (an export).
@@ -154,21 +145,14 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
 def _stats(index: Index, check: bool) -> Iterator[Report]:
     """Show the contents of an index: pages, hosts, crawls, bytes.
 
-    `pages` counts all recorded pages; `kept` counts the pages without repeats, like the pages kept
-    in the log of a crawl.
-
-    The outcome of a page is its latest: a page that came again at its URL in a later crawl counts
-    as revisited. For each crawl, the kept pages first seen in it and the kept pages last seen in it
-    are counted. A repeat is recorded each time. Pages are pending while their items are under way.
-    All pages are read: half a kilobyte each.
-
-    For a shared index, outcomes are the counts of all its crawlers since it was made; the log is
-    read, and the bytes of a page on the servers are estimated.
+    `pages` counts all recorded pages, `kept` those without repeats. The outcome of a page is its
+    latest: a page that came again at its URL in a later crawl counts as revisited. For each crawl,
+    the kept pages first and last seen in it are counted. For a shared index, outcomes are the
+    counts of all its crawlers since it was made, and bytes on the servers are estimated.
 
     With --check the records of pages are verified, and the tables against the records; for a
     shared index, log, records and pending pages are compared. If there are faults, they are shown
-    instead of the contents. Everything is read, nothing is written, and a crawl may go on
-    meanwhile. Tables that are missing are no fault: they are made anew when the index is opened.
+    instead of the contents. Nothing is written.
 
     Exit codes: 0 done, 1 --check found faults, 2 there is no index, or it cannot be read.
     """
@@ -178,7 +162,7 @@ def _stats(index: Index, check: bool) -> Iterator[Report]:
         checked = {"is_clean": not findings.faults, **vars(findings)}
         if findings.faults:
             yield {"index": str(index), **checked}
-            raise click.exceptions.Exit(_NO)
+            raise _NO
     figures = _with_times(index.figures())
     figures["crawls"] = [_with_times(crawl) for crawl in figures["crawls"]]
     yield {"index": str(index), **checked, **figures}

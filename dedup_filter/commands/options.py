@@ -1,4 +1,4 @@
-"""Options that several commands share, and the meaning of their values.
+"""Arguments and options that several commands share, and the meaning of their values.
 
 They are not in the package's `__init__`, as they import the options of the filter: help and the
 completion of words need not wait for that import.
@@ -10,10 +10,30 @@ from typing import Any
 
 import click
 
+from dedup_filter.commands import folders
 from dedup_filter.config import FilterConfig, option_in
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.text.page_fields import FieldNames
+from dedup_filter.upkeep import index_at
 
+index_argument = click.argument(
+    "index", callback=lambda _, __, location: index_at(location), shell_complete=folders
+)
+"""An index, opened when it is used."""
+index_option = click.option(
+    "--index",
+    metavar="DIR",
+    shell_complete=folders,
+    callback=lambda _, __, given: given if given is None else index_at(given),
+    help="An index: use its frames of hosts, and its records of pages.",
+)
+pages_argument = click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
+url_option = click.option(
+    "--url", default="", help="URL of a page in a file; its host has a frame."
+)
+workers_option = click.option(
+    "--workers", metavar="N", default="auto", help="Processes that read; default: cores less one."
+)
 max_distance_option = partial(
     click.option,
     "--max-distance",
@@ -57,36 +77,16 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     Nested fields are named by paths: see `path_to`.
     """
 
-    @click.option(
-        "--html-field",
-        metavar="NAME",
-        help="Field with a page's HTML: 'html', or page.html.",
-    )
-    @click.option(
-        "--text-fields",
-        metavar="NAMES",
-        default="",
-        help="Fields with a page's text: 'text', or a,b,c.",
-    )
+    @click.option("--html-field", metavar="NAME", help="Field with a page's HTML: 'html', or a.b.")
+    @click.option("--text-fields", metavar="NAMES", default="", help="Its text: 'text', or a,b,c.")
     @click.option("--url-field", metavar="NAME", help="Field with a page's URL, such as 'url'.")
-    @click.option(
-        "--title-field",
-        metavar="NAME",
-        help="Field with the headline of a text.",
-    )
+    @click.option("--title-field", metavar="NAME", help="Field with the headline of a text.")
     @wraps(command)
-    def named(
-        *arguments: Any,
-        html_field: str | None,
-        text_fields: str,
-        url_field: str | None,
-        title_field: str | None,
-        **given: Any,
-    ) -> Any:
+    def named(*arguments: Any, html_field: str | None, text_fields: str, **given: Any) -> Any:
         html, texts = html_field, tuple(filter(None, map(str.strip, text_fields.split(","))))
         if not html and not texts:
             html, texts = "html", ("text",)
-        fields = FieldNames(html, texts, url_field, title=title_field)
+        fields = FieldNames(html, texts, given.pop("url_field"), given.pop("title_field"))
         return command(*arguments, fields=fields, **given)
 
     return named

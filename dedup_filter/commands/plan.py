@@ -10,11 +10,12 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, say, write_lines
+from dedup_filter.commands import json_option, say, write, write_lines
 from dedup_filter.commands.options import max_distance_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.planner import (
+    Estimate,
     chance_neighbours,
     estimate,
     most_entries,
@@ -29,6 +30,10 @@ _HEADINGS = (
     "layout                      tables   bits  probes      candidates   look-up us"
     "    us a page  bytes  against the best"
 )
+_CAPACITY = (
+    "{max_distance:12}{pages:15,}{bytes_per_entry:8.0f}{look_up_us:13,.1f}"
+    "{chance_neighbours:23.2g}   {layout}"
+)
 _LINE = (
     "{name:<27}{tables:>7}{bits:>7}{probes:>8,}{candidates:>16,.0f}{look_up_us:>13,.1f}"
     "{page_us:>13,.1f}{bytes_per_entry:>7.0f}  {reason}"
@@ -36,7 +41,6 @@ _LINE = (
 
 
 def _pages(value: str) -> int:
-    """Read 1000000 or 1e6."""
     try:
         pages = float(value)
     except ValueError:
@@ -47,7 +51,6 @@ def _pages(value: str) -> int:
 
 
 def _bytes(value: str) -> int:
-    """Read 64GB, 500 MB or 1.5GiB."""
     number = r"([0-9]{1,18}(?:\.[0-9]{1,9})?)"
     found = re.fullmatch(rf"{number}\s*(?:([KMGT])(I?))?B?", value.upper())
     if found is None:
@@ -67,13 +70,10 @@ def plan_command(
 ) -> None:
     """Rank the layouts of tables that an index can have, by time and memory.
 
-    With --memory alone: how many pages fit into it for each distance, and the time of a look-up.
-    While an index in memory grows, tables are held twice during a merge: plan for half the memory.
-
-    The memory is for the tables alone, without the records of the pages. The best layout that fits
-    comes first: an index takes it by itself. The layouts of the literature come last. Compare the
-    times only with one another: they are estimates, in microseconds, and leave out the confirmation
-    of candidates.
+    The memory is for the tables alone, twice while an index in memory grows. With --memory alone:
+    how many pages fit for each distance. The best layout that fits comes first: an index takes it
+    by itself. The layouts of the literature come last. Compare the times, in microseconds, only
+    with one another: they are estimates, without the confirmation of candidates.
 
     \b
     layout      blocks, leading blocks: Layout(6, 3) cuts the 64 bits into 6 blocks, and each choice
@@ -107,50 +107,40 @@ def plan_command(
 
 
 def _write_capacities(memory: int, max_distance: int | None, *, as_json: bool) -> None:
-    """Write how many pages fit into the memory, for each distance or for one."""
     distances = range(MAX_DISTANCE + 1) if max_distance is None else (max_distance,)
     capacities = [(k, *most_entries(k, memory)) for k in distances]
     if not as_json:
         say("max_distance          pages   bytes   look-up us   unrelated pages near   layout")
     for k, pages, costs in capacities:
-        chance = chance_neighbours(k, pages)
-        if as_json:
-            values = {"max_distance": k, "pages": pages, **vars(costs), "chance_neighbours": chance}
-            write_lines([values | {"layout": repr(costs.layout)}])
-        else:
-            say(
-                f"{k:12}{pages:15,}{costs.bytes_per_entry:8.0f}{costs.look_up_us:13,.1f}"
-                f"{chance:23.2g}   {costs.layout!r}"
-            )
+        values = {"max_distance": k, "pages": pages, **vars(costs), "layout": repr(costs.layout)}
+        values["chance_neighbours"] = chance_neighbours(k, pages)
+        write(values, [_CAPACITY.format(**values)], as_json=as_json)
 
 
 def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, Any]]:
     """Describe all layouts, the best first, the layouts of the literature last."""
     best, *others = ranked(max_distance, pages, memory)
     papers = paper_layouts(max_distance)
-    named = [
-        (repr(one.layout) if one.layout else "no tables: all compared", one)
-        for one in (best, *others)
-    ]
-    named += [(name, estimate(papers[name], max_distance, pages)) for name in papers]
-    rows = []
-    for place, (name, one) in enumerate(named):
+
+    def row(name: str, one: Estimate) -> dict[str, Any]:
         size = one.bytes_per_entry * pages
         fits = memory is None or size <= memory
         slower = "quickest that fits" if one is best else f"{one.page_us / best.page_us:,.3g} x"
-        rows.append(
-            {
-                "name": name,
-                **vars(one),
-                "layout": one.layout and repr(one.layout),
-                "page_us": one.page_us,
-                "from_literature": place > len(others),
-                "chosen": place == 0 and fits,
-                "fits": fits,
-                "reason": slower if fits else f"needs {size / 1e9:,.3g} GB",
-            }
-        )
-    return rows
+        return {
+            "name": name,
+            **vars(one),
+            "layout": one.layout and repr(one.layout),
+            "page_us": one.page_us,
+            "from_literature": name in papers,
+            "chosen": one is best and fits,
+            "fits": fits,
+            "reason": slower if fits else f"needs {size / 1e9:,.3g} GB",
+        }
+
+    return [
+        *(row(str(one.layout or "no tables: all compared"), one) for one in (best, *others)),
+        *(row(name, estimate(papers[name], max_distance, pages)) for name in papers),
+    ]
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from dedup_filter.commands import folders, json_option, progress, say, write_lines
+from dedup_filter.commands import folders, json_option, progress, write
 from dedup_filter.review.report import Amounts, require_free, write_report
 from dedup_filter.wording import counted
 
@@ -13,14 +13,7 @@ _DEFAULTS = Amounts()
 
 @click.command("report")
 @click.argument("index", shell_complete=folders)
-@click.option(
-    "--output",
-    "-o",
-    default="report.html",
-    show_default=True,
-    metavar="FILE",
-    help="Where to write the report.",
-)
+@click.option("--output", "-o", default="report.html", show_default=True, metavar="FILE")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 @click.option(
     "--duplicates",
@@ -63,10 +56,8 @@ def report_command(
         Amounts(duplicates, texts),
         watch=lambda records, total: progress(records, "reading", total),
     )
-    if as_json:
-        write_lines([asdict(written)])
-        return
-    say(
+    said = (
         f"{output}: {counted(written.pages, 'page')}, {counted(written.duplicates, 'duplicate')}, "
         f"texts of {counted(written.texts, 'pair')}; {written.bytes / 1e6:.1f} MB"
     )
+    write(asdict(written), [said], as_json=as_json)

@@ -1,12 +1,14 @@
 """`dedup-filter rules`: an index -> rules that recognize duplicates by URL, before a request."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, progress, say, write_lines
+from dedup_filter.commands import json_option, progress, write
+from dedup_filter.commands.options import index_argument
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.whole_file import require_free
 from dedup_filter.urls.mining import Mined, mine
 from dedup_filter.urls.recorded import judged_pages
@@ -15,7 +17,7 @@ from dedup_filter.wording import counted
 
 
 @click.command("rules")
-@click.argument("index", shell_complete=folders)
+@index_argument
 @click.option(
     "-o", "--output", metavar="FILE", help="Write the rules for duplicate-url-discarder here."
 )
@@ -25,7 +27,6 @@ from dedup_filter.wording import counted
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    metavar="NUMBER",
     help="URLs that a rule must make equal to others, all with the same page.",
 )
 @click.option(
@@ -33,24 +34,16 @@ from dedup_filter.wording import counted
     type=click.FloatRange(0, 1),
     default=0.7,
     show_default=True,
-    metavar="SHARE",
     help="Least lower bound of the share of such URLs that have the same page.",
 )
 @json_option
 def rules_command(
-    index: str,
-    output: str | None,
-    min_support: int,
-    min_precision: float,
-    *,
-    force: bool,
-    as_json: bool,
+    index: Index, output: str | None, *, force: bool, as_json: bool, **least: Any
 ) -> None:
     """Learn from a crawl which URLs lead to duplicates, before they are requested.
 
     A rule is shown if all URLs that it makes equal had the same page in the crawl, and there are
-    enough of them. It names a part that URLs can do without: a session parameter, /print/, www. The
-    output says how many requests the rules together would have saved.
+    enough of them. It names a part that URLs can do without: a session parameter, /print/, www.
 
     The file is for DEDUP_URL_RULES_FILE, or, without this filter, for the Scrapy add-on
     duplicate-url-discarder (the extra `urls`):
@@ -64,10 +57,10 @@ def rules_command(
     """  # noqa: D301 - click must see the character
     if output is not None:
         require_free(output, may_replace=lambda _: force)
-    with index_at(index).recorded() as recorded:
+    with index.recorded() as recorded:
         pages = judged_pages(recorded)
         with progress(pages, "reading", len(recorded.entries.pages)) as shown:
-            mined = mine(shown, min_support=min_support, min_precision=min_precision)
+            mined = mine(shown, **least)
     if not mined.duplicates:
         raise DedupError("no page in the index repeats another, so its URLs prove no rules")
     if output is not None:
@@ -76,17 +69,14 @@ def rules_command(
         except OSError as error:
             reason = error.strerror or error
             raise ConfigError(f"{output!r} cannot be written: {reason}") from error
-    if as_json:
-        counts = {name: value for name, value in mined._asdict().items() if isinstance(value, int)}
-        write_lines([{"index": index, **counts, "rules": as_objects(mined.proven)}])
-    else:
-        for line in _report(mined):
-            say(line)
+    counts = {name: value for name, value in mined._asdict().items() if isinstance(value, int)}
+    values = {"index": str(index), **counts, "rules": as_objects(mined.proven)}
+    write(values, _lines(mined), as_json=as_json)
     if not mined.proven:
         raise click.exceptions.Exit(1)
 
 
-def _report(mined: Mined) -> Iterator[str]:
+def _lines(mined: Mined) -> Iterator[str]:
     yield (
         f"{counted(mined.urls, 'URL')}, {mined.duplicates:,} with the page of another; "
         f"{counted(len(mined.proven), 'rule')}, which would have saved "

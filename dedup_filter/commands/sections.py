@@ -27,6 +27,13 @@ def head(text: str) -> None:
     paragraph(text, 0)
 
 
+def section(title: str, paragraphs: Iterable[str]) -> None:
+    """Write a section."""
+    head(title)
+    for each in paragraphs:
+        paragraph(each)
+
+
 def entry(name: str, value: str) -> None:
     """Write a named value; further lines stand below the first."""
     first, *others = wrapped(value, COLUMNS - 13) or [""]

@@ -7,14 +7,15 @@ from typing import Any
 import click
 
 from dedup_filter.commands import folders, say_without_url
-from dedup_filter.commands.options import field_options, filter_option, given_settings
+from dedup_filter.commands.options import (
+    field_options,
+    filter_option,
+    given_settings,
+    workers_option,
+)
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.service.pipe import see_lines
 from dedup_filter.text.page_fields import FieldNames
-
-workers_option = click.option(
-    "--workers", metavar="N", default="auto", help="Processes that read; default: cores less one."
-)
 
 
 @click.command("see")

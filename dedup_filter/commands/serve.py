@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from dedup_filter.commands import folders, say
-from dedup_filter.commands.options import filter_option, given_settings
-from dedup_filter.commands.see import workers_option
+from dedup_filter.commands.options import filter_option, given_settings, workers_option
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, needs_extra
 

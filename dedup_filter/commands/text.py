@@ -4,20 +4,20 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, say, write_lines
-from dedup_filter.commands.options import filter_option
+from dedup_filter.commands import json_option, say, write
+from dedup_filter.commands.options import filter_option, index_argument, pages_argument, url_option
 from dedup_filter.review.recorded_pages import RecordedPages, require_pages
-from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep import Index
 
 
 @click.command("text")
-@click.argument("index", shell_complete=folders)
-@click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
-@click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
+@index_argument
+@pages_argument
+@url_option
 @filter_option
 @json_option
 def text_command(
-    index: str, pages: tuple[str, ...], url: str, options: dict[str, Any], *, as_json: bool
+    index: Index, pages: tuple[str, ...], url: str, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Print the main text of each PAGE, without the frame that INDEX knows of its host.
 
@@ -29,16 +29,13 @@ def text_command(
     """  # noqa: D301 - click must see the character
     require_pages(pages)
     are_known = True
-    with RecordedPages.open(index_at(index), options) as recorded:
+    with RecordedPages.open(index, options) as recorded:
         for name in pages:
             text = recorded.named(name, url).clean_text
-            are_known = are_known and text is not None
-            if as_json:
-                write_lines([{"page": name, "text": text}])
-            elif text is None:
-                say(f"{name}: its text was not kept, or cannot be read", err=True)
-            else:
-                for line in text.splitlines():
-                    say(line)
+            write({"page": name, "text": text}, (text or "").splitlines(), as_json=as_json)
+            if text is None:
+                are_known = False
+                if not as_json:
+                    say(f"{name}: its text was not kept, or cannot be read", err=True)
     if not are_known:
         raise click.exceptions.Exit(1)
