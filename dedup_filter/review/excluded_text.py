@@ -101,7 +101,7 @@ def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
 
 
 def _by_selectors(explained: ExplainedPage, page: Page, tree: etree._Element) -> list[ExcludedText]:
-    """Remove the elements that selectors leave out from the tree, and return their text."""
+    """Return what selectors leave out, and take it out of the tree."""
     selectors = explained.config.selectors.of(explained.place.host)
     if selectors is None or "nothing_left" in page.selected:
         return []
@@ -143,8 +143,6 @@ def _with_heads(marked: str) -> tuple[list[Block], list[str]]:
 
 
 class _Reasons:
-    """Why blocks are not in the stored text of a page."""
-
     def __init__(
         self, page: Page, contents: Contents, times: Sequence[int], heads: Sequence[str]
     ) -> None:

@@ -6,10 +6,9 @@
 If only some lines are missing, `ignorable` finds the elements that contain them: the smallest with
 all words of the line that the other page lacks; if no selector names it, the smallest with the
 line. A selector is made of the id or class names of the element, or of an element around it with
-the same text; or of its tag within an element that has an id or class names. Names made by a
-program (with digits, or letters in random case) differ on other pages, so they are not used. Names
-that CSS would have to escape are not used either. A selector must match few elements, and not most
-of the page's text.
+the same text; or of its tag within an element that has an id or class names. Not used are names
+made by a program (with digits, or letters in random case), which differ on other pages, and names
+that CSS would have to escape. A selector must match few elements, and not most of the page's text.
 
 Guarantee: sentences and hints can be shown on a terminal, and the selector can be pasted into
 settings.
@@ -19,9 +18,9 @@ elements.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
 from lxml import etree
@@ -123,8 +122,7 @@ def ignorable(page: PageText, lines: Sequence[MissingLine]) -> Ignorable | None:
         return None
     texts, found = _Texts(tree), dict[str, Shown]()
     for line in lines:
-        places = list(islice(texts.places(line), _MOST_MATCHES + 1))
-        named = [next(filter(None, map(texts.named, holders)), None) for holders in places]
+        named = [*map(texts.named, islice(texts.places(line), _MOST_MATCHES + 1))]
         if not 0 < len(named) <= _MOST_MATCHES or None in named:
             return None
         for selector, shown in filter(None, named):
@@ -135,8 +133,6 @@ def ignorable(page: PageText, lines: Sequence[MissingLine]) -> Ignorable | None:
 
 
 class _Piece(NamedTuple):
-    """A text of a tree."""
-
     text: str
     start: int
     """Characters before it; white space is never counted."""
@@ -180,10 +176,10 @@ class _Texts:
                 there = self._pieces[first:last]
                 yield [_around(_with_words(there, line)), _around(there)]
 
-    def named(self, element: etree._Element) -> tuple[str, Shown] | None:
-        """Return the first selector that fits an element, and the element that it matches."""
-        fitting = ((name, _shown(each)) for name, each in self._names(element) if self._fits(name))
-        return next(fitting, None)
+    def named(self, holders: Iterable[etree._Element]) -> tuple[str, Shown] | None:
+        """Return the first selector that fits one of some elements, and what it matches."""
+        names = chain.from_iterable(map(self._names, holders))
+        return next(((name, _shown(each)) for name, each in names if self._fits(name)), None)
 
     def _names(self, element: etree._Element) -> Iterator[tuple[str, etree._Element]]:
         """Yield selectors for an element, and the element that each is made for."""

@@ -87,10 +87,7 @@ def collect(
             of_crawls[record.crawl, record.outcome] += 1
             originals.add(record.original)
             last.append(record)
-    kept, parts = (
-        sum(of_crawls[each] for each in of_crawls if each[1] == "kept"),
-        recorded.scheme.parts,
-    )
+    kept = sum(count for (_, what), count in of_crawls.items() if what == "kept")
     parts, names = recorded.scheme.parts, ("kept", "near", "exact", "revisits")
     found = ReportData(
         config,

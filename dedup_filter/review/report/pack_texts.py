@@ -3,8 +3,7 @@
     texts of an original and some of its duplicates -> JSON -> deflate -> base64: one bundle
 
 A bundle is unpacked when one of its pairs is viewed. Similar texts in one bundle take little space.
-Pairs, characters of a text, and bytes in all are bounded. Close calls come first, then pairs of the
-largest clusters.
+Pairs, characters of a text, and bytes in all are bounded. Pairs of the largest clusters come first.
 
 Advertisements are shown as the filter sees them: words whose shingles belong to no sentence
 (features/analysis.py). A word of the normal form is located in the kept text by its position. If
@@ -16,12 +15,11 @@ import re
 import zlib
 from base64 import b64encode
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress
 
 from dedup_filter.features.analysis import analyse
-from dedup_filter.review.report.collect import Pair, ReportData
+from dedup_filter.review.report.collect import ReportData
 from dedup_filter.store.protocol import KeptContent, Recorded
 from dedup_filter.store.records import PageRecord
 from dedup_filter.text.content import find_content
@@ -62,16 +60,18 @@ def pack_texts(recorded: Recorded, found: ReportData, most: int) -> PackedTexts:
 
     Cost: 1 ms a text of 1,000 words.
     """
-    pairs = found.pairs
-    kept = recorded.with_text()
+    pairs, kept = found.pairs, recorded.with_text()
     are_readable = [page in kept or original in kept for page, original, *_ in pairs]
     of_pairs = [LEFT_OUT if is_readable else NOT_KEPT for is_readable in are_readable]
     texts = PackedTexts(of_pairs, are_kept=bool(kept))
     sizes = Counter(pair.original for pair in pairs)
     readable = compress(range(len(pairs)), are_readable)
     ordered = sorted(readable, key=lambda place: -sizes[pairs[place].original])
+    of_original = defaultdict(list)
+    for place in ordered[:most]:
+        of_original[pairs[place].original].append(place)
     size = 0
-    for places in _bundled(ordered[:most], pairs):
+    for places in chain.from_iterable(map(_bundled, of_original.values())):
         pages = {page for place in places for page in pairs[place][:2] if page in kept}
         contents = {page: _shown(recorded, found, page) for page in sorted(filter(None, pages))}
         packed = zlib.compress(json.dumps(contents, separators=(",", ":")).encode("ascii"), 9)
@@ -84,24 +84,18 @@ def pack_texts(recorded: Recorded, found: ReportData, most: int) -> PackedTexts:
     return texts
 
 
-def _bundled(chosen: Iterable[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:
-    """Put pairs with the same original together."""
-    of_original = defaultdict(list)
-    for place in chosen:
-        of_original[pairs[place].original].append(place)
-    for places in of_original.values():
-        for start in range(0, len(places), _IN_BUNDLE):
-            yield places[start : start + _IN_BUNDLE]
+def _bundled(places: list[int]) -> list[list[int]]:
+    return [places[at : at + _IN_BUNDLE] for at in range(0, len(places), _IN_BUNDLE)]
 
 
 def _shown(recorded: Recorded, found: ReportData, page: int) -> list[object]:
     """Return a text, the places of its advertisements (in UTF-16 units), and its whole length."""
-    whole = _main_text(recorded.content(found.records[page]))
+    record = found.records[page]
+    whole = _main_text(recorded.content(record))
     text = whole[:_MOST_CHARACTERS]
-    places = advertisements(text, found.records[page], found.shingle_size, found.ads)
     units = [0, *accumulate(1 + (character > "\uffff") for character in text)]
-    places = [units[place] for place in places]
-    return [text, places, len(whole)]
+    places = advertisements(text, record, found.shingle_size, found.ads)
+    return [text, [units[place] for place in places], len(whole)]
 
 
 def _main_text(kept: KeptContent) -> str:
@@ -120,12 +114,8 @@ def advertisements(
 ) -> list[int]:
     """Return begin and end, in turn, of each part of a text whose words are in no sentence."""
     spans, normal = _aligned(text)
-    analysis = analyse(
-        [normal],
-        declared_language=record.language,
-        shingle_size=max(shingle_size, 1),
-        ads=ads,
-    )
+    size = max(shingle_size, 1)
+    analysis = analyse([normal], declared_language=record.language, shingle_size=size, ads=ads)
     places: list[int] = []
     at, goes_on = 0, False
     for word, in_sentence in zip(analysis.tokens, analysis.in_sentence.tolist(), strict=True):

@@ -13,7 +13,7 @@ no request leaves the page, and no text of a crawled page can run.
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -51,21 +51,18 @@ def render(
         "texts_kept": texts.are_kept,
     }
     program, style = _program(), _page_file("report.css")
-    html = (
-        _environment()
-        .get_template("report.html")
-        .render(
-            policy=_policy(program, style),
-            style=style,
-            program=program,
-            data=json_in_script(data),
-            bundles=json_in_script(texts.bundles),
-            index=index,
-            found=found,
-            rules=rules,
-            most_rules=_MOST_RULES,
-            texts=texts,
-        )
+    template = _environment().get_template("report.html")
+    html = template.render(
+        policy=_policy(program, style),
+        style=style,
+        program=program,
+        data=json_in_script(data),
+        bundles=json_in_script(texts.bundles),
+        index=index,
+        found=found,
+        rules=rules,
+        most_rules=_MOST_RULES,
+        texts=texts,
     )
     return (BEGINNING + html).encode("utf-8", "backslashreplace")
 
@@ -123,12 +120,10 @@ def _crawl_name(crawl: Mapping[str, Any]) -> str:
     return _short(crawl["name"] or f"crawl {crawl['number']}")
 
 
-def _short(text: str) -> str:
-    return printable(text, _LONGEST_NAME)
+_short = partial(printable, longest=_LONGEST_NAME)
 
 
 def _policy(script: str, style: str) -> str:
-    """Allow this script and this style, by their hashes, and nothing else."""
     return (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'; "
