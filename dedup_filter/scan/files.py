@@ -31,14 +31,11 @@ Format = Literal["lines", "list", "parquet", "warc"]
 
 PIPE = "-"
 """The name of standard input, which has JSON."""
+_JSON = (".jsonl", ".jl", ".ndjson", ".json")
 _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
     **dict.fromkeys((".warc", ".warc.gz", ".wet", ".wet.gz", ".wacz"), "warc"),
-    **{
-        f"{name}{packed}": "lines"
-        for name in (".jsonl", ".jl", ".ndjson", ".json")
-        for packed in COMPRESSIONS
-    },
+    **dict.fromkeys((name + packed for name in _JSON for packed in COMPRESSIONS), "lines"),
 }
 _BUFFER = 2**20
 """Bytes of a file that are read at once; most steps back are within them."""
@@ -47,15 +44,7 @@ _STEP = 2**12
 _IN_ZIP = "zip://"
 _ZIP_HEADER = 30
 """Bytes before the name of a member and its extra field; the last four are their lengths."""
-_VERSIONS = (
-    "ETag",
-    "mtime",
-    "LastModified",
-    "Last-Modified",
-    "last_modified",
-    "updated",
-    "created",
-)
+_VERSIONS = "ETag mtime LastModified Last-Modified last_modified updated created".split()
 """What file systems say about the version of a file."""
 
 
@@ -142,7 +131,6 @@ def input_files(
 
 
 def _found(name: str) -> list[str]:
-    """Return the names of a file, of all files in a folder, or of the files of a pattern."""
     path = Path(name).expanduser()
     if is_url(name):
         found = _found_elsewhere(name)
@@ -222,7 +210,7 @@ def _opened(name: str) -> "_Opened":
         header = outer.read(_ZIP_HEADER)
         lengths = int.from_bytes(header[-4:-2], "little") + int.from_bytes(header[-2:], "little")
         start = about.header_offset + _ZIP_HEADER + lengths
-        return _Opened(name, outer, owned.pop_all(), about.file_size, start)
+        return _Opened(name, outer, owned.pop_all(), about.file_size, start=start)
 
 
 class _Opened(io.RawIOBase):
@@ -234,6 +222,7 @@ class _Opened(io.RawIOBase):
         file: Any,
         owned: ExitStack,
         size: int,
+        *,
         start: int = 0,
         most: int = _BUFFER,
     ) -> None:
@@ -268,7 +257,6 @@ class _Opened(io.RawIOBase):
 
 
 def _system(name: str) -> tuple[Any, str]:
-    """Return the file system of a name, and the path in it."""
     with needs_extra("remote", name):
         from fsspec.core import url_to_fs
     system, path = url_to_fs(name)

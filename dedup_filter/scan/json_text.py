@@ -156,7 +156,7 @@ def _list_in(window: "_Window") -> tuple[int, bytes] | None:
 
 
 def _leave_answer(window: "_Window") -> None:
-    """Skip the fields of an answer behind its list; behind a mere list there are none."""
+    """Skip the fields of an answer behind its list."""
     while (sign := window.sign()) and sign in b",}":
         window.drop(1)
         if sign == b"}":

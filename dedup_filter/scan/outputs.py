@@ -112,10 +112,9 @@ def write_outputs(
         groups = groupby(counted(), lambda entry: entry.file)
         number, group = next(groups, (len(files), iter(())))
         for place, file in enumerate(files):
-            if place < number:  # it has neither pages nor bad records
-                writer.add(file, iter(()))
-            else:
-                writer.add(file, group)
+            is_empty = place < number  # it has neither pages nor bad records
+            writer.add(file, iter(()) if is_empty else group)
+            if not is_empty:
                 number, group = next(groups, (len(files), iter(())))
     bad = outcomes.pop(BAD, 0)
     del outcomes[NOT_PAGE]
@@ -137,9 +136,8 @@ class _Lines:
         if not (self._are_compressed or self._mark):
             names[0] = ""
         made = [*map(compressed_to, wanted.files, names)]
-        for file, of_output in zip(made, wanted.files, strict=True):
-            if file is not of_output:
-                opened.callback(file.close)
+        for file in {*made} - {*wanted.files}:
+            opened.callback(file.close)
         self._kept, *self._dropped = made
 
     def add(self, file: Input, entries: Iterator[Entry]) -> None:
@@ -250,7 +248,6 @@ class _Rows:
     def _texts(
         self, batch: Any, found: Sequence[Entry], rows: ParquetRows, file: Input
     ) -> list[str | None]:
-        """Return the clean text of each row of a batch; None: it is dropped, or cannot be read."""
         texts, names = self._wanted.texts, self._wanted.job.names
         items = batch.select(rows.columns(names)).to_pylist()
         return [

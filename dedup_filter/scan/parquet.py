@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from dedup_filter.errors import ConfigError, DedupError, needs_extra
+from dedup_filter.model import Verdict
 from dedup_filter.scan.files import is_url, open_input, version_of
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, names_in, path_to
 
@@ -22,16 +23,8 @@ _GROUP_BYTES = 64 * 2**20
 """Uncompressed bytes of a row group that is written."""
 _DEFAULTS = FieldNames("html", ("text",), "url")
 """Default columns: html or text may be missing, and so may url."""
-_MARK = {
-    **dict.fromkeys(("outcome", "original"), "string"),
-    "distance": "int64",
-    "similarity": "float64",
-    "reason": "string",
-    "cluster": "int64",
-    "fingerprint": "string",
-    "change": "float64",
-}
-"""The fields of a mark, see `Verdict.as_json`."""
+_NUMBERS = {"distance": "int64", "similarity": "float64", "cluster": "int64", "change": "float64"}
+"""Types of a mark's fields; the others are strings."""
 
 
 class DamagedFileError(DedupError):
@@ -49,11 +42,10 @@ class ParquetRows:
     def __init__(self, name: str) -> None:
         self._name = name
         self._size = version_of(name)[1]
+        arrow = _pyarrow()
         with _naming(name):
             source = open_input(name) if is_url(name) else name
-            self._file = _pyarrow().parquet.ParquetFile(
-                source, pre_buffer=False, buffer_size=_BUFFER
-            )
+            self._file = arrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER)
         self.schema = self._file.schema_arrow
 
     @property
@@ -119,7 +111,8 @@ class ParquetOutput:
         self, file: BinaryIO, like: ParquetRows, mark: str | None, text: str | None = None
     ) -> None:
         arrow = _pyarrow()
-        marks = arrow.struct([(name, getattr(arrow, kind)()) for name, kind in _MARK.items()])
+        fields = ((name, _NUMBERS.get(name, "string")) for name in Verdict("new").as_json())
+        marks = arrow.struct([(name, getattr(arrow, kind)()) for name, kind in fields])
         self._schema = like.schema
         self._added = [each for each in (text, mark) if each is not None]
         for name in self._added:

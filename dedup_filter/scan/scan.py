@@ -173,9 +173,7 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
     try:
         with work.log.open("ab") as log:
             log.seek(log.truncate(length))
-            done, last = 0, None
-            for done, last in enumerate(entries_in(work.log), 1):  # noqa: B007 - its end is wanted
-                pass
+            [(done, last)] = deque(enumerate(entries_in(work.log), 1), 1) or [(0, None)]
             if done:
                 say(f"Continuing an interrupted scan: {counted(done, 'record')} judged already.")
             judged.keep_bookmark(bookmark)
@@ -211,7 +209,7 @@ def _opened(job: Scan, work: Work) -> tuple[CrawlFilter, int]:
 
 
 def _workers(processes: int | str) -> int:
-    """Return the number of processes besides this one, which reads pages, too."""
+    """Leave out this process, which reads pages, too."""
     number = min(cores(), MOST_AUTOMATIC) if isinstance(processes, str) else processes
     return max(number - 1, 0)
 
@@ -229,7 +227,6 @@ def _records(job: Scan, inputs: Inputs, last: Entry | None) -> Iterator[tuple[in
 def _verdicts(
     judged: CrawlFilter, records: Iterator[tuple[int, Record]], inputs: Inputs
 ) -> Iterator[tuple[int, Record, Verdict]]:
-    """Judge records in order."""
     ahead: deque[tuple[int, Record]] = deque()
 
     def pages() -> Iterator[dict[str, Any]]:

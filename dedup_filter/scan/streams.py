@@ -38,12 +38,10 @@ class Stream:
         self._file = file
         self.damage: str | None = None
         """Why the bytes ended early; None: they did not, or were not read to their end yet."""
-        start = file.read(len(_LONGEST_MAGIC))
+        start = file.read(_LONGEST_MAGIC)
         file.seek(0)
-        self._bytes: Any = file
-        for magic, reader in _READERS.items():
-            if start.startswith(magic):
-                self._bytes = reader(file)
+        readers = (each for magic, each in _READERS.items() if start.startswith(magic))
+        self._bytes: Any = next(readers, lambda plain: plain)(file)
 
     @property
     def passed(self) -> int:
@@ -73,8 +71,7 @@ class Stream:
 
     def read(self, count: int) -> bytes:
         """Return the next bytes, which were read before."""
-        content: bytes = self._bytes.read(count)
-        return content
+        return bytes(self._bytes.read(count))
 
     def __enter__(self) -> "Stream":
         return self
@@ -111,7 +108,7 @@ _READERS: dict[bytes, Callable[[Any], Any]] = {
     b"\xfd7zXZ\0": lzma.open,
     b"\x28\xb5\x2f\xfd": _zstd("rb"),
 }
-_LONGEST_MAGIC = max(_READERS, key=len)
+_LONGEST_MAGIC = max(map(len, _READERS))
 _WRITERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": _gzip_writer,
     ".bz2": partial(bz2.open, mode="wb"),

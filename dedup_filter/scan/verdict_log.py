@@ -18,7 +18,7 @@ from dedup_filter.text.page_url import url_key
 
 BAD, NOT_PAGE = "bad", "not_page"
 """The outcomes of records without a page."""
-_MARK = dict.fromkeys(Verdict("new").as_json())
+_MARK = [*Verdict("new").as_json()]
 
 
 class Entry(NamedTuple):

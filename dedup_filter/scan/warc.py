@@ -132,7 +132,7 @@ def _record(file: BinaryIO, at: int, size: int, most: int) -> WarcRecord:
 
 
 def _start(file: BinaryIO) -> bytes:
-    """Read a record that is not compressed, at least to the end of its head."""
+    """Read a plain record, at least to the end of its head."""
     known = b""
     while block := file.read(_BLOCK):
         known += block
@@ -142,7 +142,6 @@ def _start(file: BinaryIO) -> bytes:
 
 
 def _head(known: bytes, end: int | None) -> tuple[HTTPHeaderDict, bytes]:
-    """Split the fields of a record from its content."""
     head, content = _split(known)
     if not head.startswith(b"WARC/"):
         raise _DamagedError("no WARC record begins here", end)
@@ -227,8 +226,8 @@ def _unchunked(body: bytes) -> bytes:
 
 def _split(content: bytes) -> tuple[bytes, bytes]:
     """Split the lines of a head from what follows the blank line."""
-    end = _BLANK_LINE.search(content)
-    return (content, b"") if end is None else (content[: end.start()], content[end.end() :])
+    head, *rest = _BLANK_LINE.split(content, maxsplit=1)
+    return head, b"".join(rest)
 
 
 def _fields(head: bytes) -> HTTPHeaderDict:

@@ -248,7 +248,6 @@ class Work:
 
 
 def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
-    """Require that outputs differ from inputs, and from each other."""
     if len({path.absolute() for path in outputs}) < len(outputs):
         raise ConfigError(f"{outputs[0]} cannot be written twice: name another file for duplicates")
     for path in outputs:
