@@ -21,7 +21,8 @@ Cost: linear in the URLs, 40 us and 1 KB of memory a URL.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from itertools import takewhile
+from operator import attrgetter, eq
 from typing import NamedTuple
 
 from dedup_filter.urls.rule import Form, Rule, form_of, path_of
@@ -174,7 +175,7 @@ class _Forms:
 
     @property
     def page_count(self) -> int:
-        """Number of different pages by the latest verdicts."""
+        """By the latest verdicts."""
         return len({judged[-1].same for _, judged in self._items()})
 
     def add(self, page: Page) -> None:
@@ -201,19 +202,15 @@ class _Forms:
             if len(forms) > 1:
                 for rule in _proposed(sorted(forms, key=self._plainness)):
                     votes[rule.origin][rule] += 1
-        proposed = [
-            (-count, rule)
-            for counts in votes.values()
-            for rule, count in counts.items()
-            if count >= _LEAST_VOTES and rule not in refuted
-        ]
-        of_origin = Counter[str]()
-        rules = []
-        for _, rule in sorted(proposed):
-            of_origin[rule.origin] += 1
-            if of_origin[rule.origin] <= _MOST_PROPOSED:
-                rules.append(rule)
-        return rules
+        proposed = []
+        for counts in votes.values():
+            enough = (
+                (-count, rule)
+                for rule, count in counts.items()
+                if count >= _LEAST_VOTES and rule not in refuted
+            )
+            proposed += sorted(enough)[:_MOST_PROPOSED]
+        return [rule for _, rule in sorted(proposed)]
 
     def _plainness(self, form: Form) -> tuple[int, int, int, Form]:
         return len(form.parameters), len(form.segments), -len(self._judged_at[form.origin]), form
@@ -264,7 +261,6 @@ class _Forms:
 
 
 def _joined(some: _Judged, others: _Judged) -> _Judged:
-    """Join the pages at two URLs."""
     if some == others or not others:
         return some
     spans: dict[int, _Span] = {}
@@ -286,7 +282,6 @@ def _are_same(some: _Judged, others: _Judged) -> bool | None:
 
 
 def _taken_out(form: Form, rule: Rule) -> object:
-    """Return the parameters that a rule takes out of a form."""
     names = rule.arguments[2:] if rule.kind == "where" else rule.arguments
     return tuple(each for each in form.parameters if each[0] in names)
 
@@ -375,5 +370,4 @@ def _of_path_parameters(origin: str, here: str, there: str) -> Iterator[Rule]:
 
 def _same_at_start(one: Sequence[str], other: Sequence[str]) -> int:
     """Return the length of the common beginning."""
-    least = min(len(one), len(other))
-    return next((place for place in range(least) if one[place] != other[place]), least)
+    return sum(1 for _ in takewhile(bool, map(eq, one, other)))

@@ -116,15 +116,11 @@ class Rule(NamedTuple):
 
 
 def _parameters(form: Form, *names: str) -> Form:
-    if not any(each[0] in names for each in form.parameters):
-        return form
-    return form._replace(parameters=tuple(each for each in form.parameters if each[0] not in names))
+    return _with_parameters(form, *(each for each in form.parameters if each[0] not in names))
 
 
 def _value(form: Form, *parameter: str) -> Form:
-    if parameter not in form.parameters:
-        return form
-    return form._replace(parameters=tuple(each for each in form.parameters if each != parameter))
+    return _with_parameters(form, *(each for each in form.parameters if each != parameter))
 
 
 def _where(form: Form, name: str, value: str, *names: str) -> Form:
@@ -133,15 +129,11 @@ def _where(form: Form, name: str, value: str, *names: str) -> Form:
 
 
 def _path_parameter(form: Form, name: str) -> Form:
-    if not any(";" in segment for segment in form.segments):
-        return form
     pattern = re.compile(f";{re.escape(name)}=[^;/]*", re.IGNORECASE)
     return _with_path(form, *(pattern.sub("", segment) for segment in form.segments))
 
 
 def _segment(form: Form, text: str) -> Form:
-    if text not in form.segments:
-        return form
     return _with_path(form, *(segment for segment in form.segments if segment != text))
 
 
@@ -174,6 +166,10 @@ def _with_path(form: Form, *segments: str) -> Form:
     return form if changed == form.segments else form._replace(segments=changed)
 
 
+def _with_parameters(form: Form, *parameters: tuple[str, str]) -> Form:
+    return form if parameters == form.parameters else form._replace(parameters=parameters)
+
+
 class _Kind(NamedTuple):
     apply: Callable[..., Form]
     least: int
@@ -186,13 +182,9 @@ class _Kind(NamedTuple):
 
 
 _KINDS: Mapping[str, _Kind] = {
-    "parameters": _Kind(
-        _parameters, 1, MOST_PARTS, "without {0}, whatever the value", joint=" and "
-    ),
+    "parameters": _Kind(_parameters, 1, MOST_PARTS, "without {0}, whatever the value", " and "),
     "value": _Kind(_value, 2, 2, "without {0}{1}"),
-    "where": _Kind(
-        _where, 3, MOST_PARTS, "where {0}{1}: without {2}, whatever the value", joint=" and "
-    ),
+    "where": _Kind(_where, 3, MOST_PARTS, "where {0}{1}: without {2}, whatever the value", " and "),
     "path_parameter": _Kind(_path_parameter, 1, 1, "without ;{0}=... in the path"),
     "segment": _Kind(_segment, 1, 1, "without /{0}"),
     "slash": _Kind(_slash, 0, 0, "without a slash at the end"),

@@ -69,20 +69,16 @@ def read_rules(path: str | Path) -> list[Proven]:
     Raises:
         ConfigError: the file cannot be read, or holds no such rules.
     """
+    file = Path(path)
     try:
-        values = json.loads(_text_of(Path(path)))
+        if file.exists() and not file.is_file():  # a device, for instance, may have no end
+            raise ValueError("it is not a file")  # noqa: TRY301 - a reason like the others
+        values = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{str(path)!r} holds no rules: {error}") from error
     if not isinstance(values, list):
         raise ConfigError(f"{str(path)!r} holds no rules: it is not a list")
     return [_proven(value, f"{str(path)!r}: rule {number}") for number, value in enumerate(values)]
-
-
-def _text_of(path: Path) -> str:
-    """Read a regular file; a device, for instance, may have no end."""
-    if path.exists() and not path.is_file():
-        raise ValueError("it is not a file")
-    return path.read_text("utf-8")
 
 
 def _proven(value: object, where: str) -> Proven:
