@@ -1,6 +1,6 @@
 """An index -> lines of JSON -> an index. Users keep exports, so the format has a version.
 
-    {"dedup_filter_export": 6, "scheme": {...}, "crawls": [...]}        first line
+    {"dedup_filter_export": 7, "scheme": {...}, "crawls": [...]}        first line
     {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
     {"frames_of": "example.com", "record": ..., "provisional": [...]}   a host's frames
 
@@ -126,7 +126,6 @@ def _written(values: Mapping[str, Any], fields: Mapping[str, _Field]) -> dict[st
 
 
 def _read(line: Object, fields: Mapping[str, _Field]) -> Iterator[Any]:
-    """Yield the values of fields, in order."""
     for name, field in fields.items():
         given = line.get(name)
         try:
@@ -298,10 +297,8 @@ class _Lines:
     def items(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[dict[str, Any]]:
         """Yield the pages of items, as arguments of `see`. Raises DedupError for a bad line."""
         for number, content in lines:
-            if content.isspace():
-                continue
             try:
-                page = self._take(_object(content))
+                page = None if content.isspace() else self._take(_object(content))
             except DedupError:
                 raise
             except ValueError as why:
@@ -310,9 +307,9 @@ class _Lines:
                     raise DedupError(problem) from None
                 self.became["bad_lines"] += 1
                 self.first_bad = self.first_bad or problem
-            else:
-                if page is not None:
-                    yield page
+                continue
+            if page is not None:
+                yield page
 
     def _take(self, line: Object) -> dict[str, Any] | None:
         """Import a line of an export, or return the page of an item. ValueError: it is bad."""
@@ -361,17 +358,17 @@ class _Records:
         if FRAMES_KEY in line:
             return self._take_host(host_in(line))
         record, text, form = record_in(line)
-        original, crawls = record.original, (record.crawl, record.first_crawl)
-        for crawl in crawls:
+        for crawl in (record.crawl, record.first_crawl):
             if crawl not in self._crawls:
                 raise ValueError(f"has crawl {crawl}, which is not in the first line")
         if record.page <= self._last:
             raise ValueError(f"has page {record.page} after page {self._last}: out of order")
-        if original is not None:
-            original = self._number(original)
         there = self._there.rows_of(_key(record))
-        crawl, first_crawl = (self._crawls[each] for each in crawls)
-        here = record._replace(original=original, crawl=crawl, first_crawl=first_crawl)
+        here = record._replace(
+            original=_or_none(self._number, record.original),
+            crawl=self._crawls[record.crawl],
+            first_crawl=self._crawls[record.first_crawl],
+        )
         number = there[0] if there else self._target.restore(here, text, form)
         if number is None:
             return "not_kept"
