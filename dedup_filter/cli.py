@@ -111,10 +111,10 @@ def _defaults(command: click.Command | None, index_location: Callable[[], str]) 
     """
     if isinstance(command, click.Group):
         context = click.Context(command)
-        names = command.list_commands(context)
-        return {
-            name: _defaults(command.get_command(context, name), index_location) for name in names
+        commands = {
+            name: command.get_command(context, name) for name in command.list_commands(context)
         }
+        return {name: _defaults(each, index_location) for name, each in commands.items()}
     return {
         each.name: index_location
         for each in (command.params if command is not None else ())

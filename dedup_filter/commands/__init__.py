@@ -19,8 +19,6 @@ from dedup_filter.wording import counted, printable
 
 T = TypeVar("T")
 
-_LONGEST_SUMMARY = 1000
-
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON objects with named fields."
 )
@@ -63,23 +61,18 @@ class CommandGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with the whole first sentence of their help."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [
-            (name, each.get_short_help_str(_LONGEST_SUMMARY)) for name, each in commands if each
-        ]
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl(
+                [(name, each.get_short_help_str(1000)) for name, each in commands if each]
+            )
 
     def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
+        self, info_name: str | None, args: list[str], *more: Any, **extra: Any
     ) -> click.Context:
         """Make the context of a call; BareGroupError: there are no arguments to run or complete."""
         is_bare = not (args or extra.get("resilient_parsing"))
-        context = super().make_context(info_name, args, parent, **extra)
+        context = super().make_context(info_name, args, *more, **extra)
         if is_bare:
             raise BareGroupError(context.get_help())
         return context

@@ -66,29 +66,19 @@ def scan_command(as_json: bool, **given: Any) -> None:
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """
-    options = given["options"] | given_settings(
-        max_distance=given["max_distance"],
-        min_similarity=given["min_similarity"],
-        workers=given["workers"],
-    )
+    settings = {name: given[name] for name in ("max_distance", "min_similarity", "workers")}
     _require_meaning(given)
-    output, duplicates, index = (
-        None if given[name] is None else Path(given[name]).expanduser()
+    paths: dict[str, Any] = {
+        name: given[name] and Path(given[name]).expanduser()
         for name in ("output", "duplicates", "index")
-    )
-    assert output is not None
+    }
     job = Scan(
         given["inputs"],
-        output,
-        duplicates,
-        mark=given["mark"],
-        revisits=given["revisits"],
-        keep=given["keep"],
-        index=index,
+        **paths,
+        **{name: given[name] for name in ("mark", "revisits", "keep", "force")},
         names=given["fields"],
         text_out=(given["text_out"] or "text") if given["with_text"] else None,
-        options=options,
-        force=given["force"],
+        options=given["options"] | given_settings(**settings),
     )
     begun = monotonic()
     if given["engine"] == "spark":
@@ -100,21 +90,18 @@ def scan_command(as_json: bool, **given: Any) -> None:
         except KeyboardInterrupt:
             say("Interrupted: the same command continues from here.", err=True)
             raise
-    seconds = monotonic() - begun
-    for each in () if as_json else summary.first_bad:
-        say(each, err=True)
+    seconds = round(monotonic() - begun, 1)
+    report = {"output": given["output"], **summary._asdict(), "seconds": seconds}
     if not as_json:
+        for each in report.pop("first_bad"):
+            say(each, err=True)
         say_without_url(summary.without_url)
-    if not (summary.pages or as_json):
-        say("no page is in the input", err=True)
-    report = {"output": given["output"], **summary._asdict(), "seconds": round(seconds, 1)}
-    if not as_json:
-        del report["first_bad"]
+        if not summary.pages:
+            say("no page is in the input", err=True)
     write_report(report, as_json)
 
 
 def _require_meaning(given: Mapping[str, Any]) -> None:
-    """Refuse options that have no meaning without another one."""
     if given["text_out"] is not None and not given["with_text"]:
         raise ConfigError("--text-out is for --with-text")
     if given["master"] is not None and given["engine"] != "spark":

@@ -4,7 +4,6 @@ given_page, recorded_pages          a page that a user names, an index -> the pa
 explained_page, excluded_text,      a page -> the texts that it is judged by; the text that is left
 named_features                      out, with the rule; the features of its fingerprint
 compare, refusals, text_diff        two pages -> whether one repeats the other, and why; their words
-sweep, labels                       kept pages, settings -> what each setting would drop
-page_pairs                          pages of an index -> near pairs and clusters
+sweep                               kept pages, settings -> what each setting would drop
 report                              an index -> one HTML file that shows all of it
 """

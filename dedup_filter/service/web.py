@@ -52,6 +52,7 @@ _PAUSE = 0.2  # seconds between judgements of a page whose original is pending
 _SWEEP = 0.5  # seconds between searches for claims whose time is over
 _POST = {"see": PAGE, "claim": PAGE, "commit": CLAIM, "release": CLAIM, "find": QUERY}
 _GET = ("stats", "healthz")
+_DONE = {"200": {"description": "done"}}
 
 Result = TypeVar("Result")
 Answer = Callable[[Request], Awaitable[dict[str, Any]]]
@@ -191,7 +192,6 @@ def application(service: Service, token: str) -> Starlette:
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    """Answer a request that is refused."""
     if isinstance(error, RefusedError):
         return JSONResponse({"error": str(error)}, error.status, error.headers)
     if isinstance(error, StoreAway):
@@ -204,14 +204,12 @@ async def _refused(_: Request, error: Exception) -> Response:
 def document() -> dict[str, Any]:
     """Return the description of the service in OpenAPI 3.1."""
     paths: dict[str, Any] = {}
-    for name in (*_POST, *_GET):
-        summary = getattr(Service, name).__doc__
-        called: dict[str, Any] = {"summary": summary, "responses": {"200": {"description": "done"}}}
-        if name in _POST:
-            fields = {field: {"type": "string"} for field in _POST[name]}
-            body = {"application/json": {"schema": {"type": "object", "properties": fields}}}
-            called["requestBody"] = {"content": body}
-        paths[f"/{name}"] = {"post" if name in _POST else "get": called}
+    for name, fields in (_POST | dict.fromkeys(_GET, ())).items():
+        called = {"summary": getattr(Service, name).__doc__, "responses": _DONE}
+        if fields:
+            schema = {"type": "object", "properties": {each: {"type": "string"} for each in fields}}
+            called["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+        paths[f"/{name}"] = {"post" if fields else "get": called}
     return {
         "openapi": "3.1.0",
         "info": {"title": "dedup-filter", "version": version("dedup-filter")},
