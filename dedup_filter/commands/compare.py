@@ -57,10 +57,7 @@ def compare_command(
     With --index the options of its crawls are used, and the frames that they have found. URLs that
     are in the index are compared as recorded; B is judged if its blocks were kept
     (DEDUP_KEEP_TEXT).
-
-    \b
-    Exit codes: 0 done, whether B repeats A or not, 2 a page or the index cannot be read.
-    """  # noqa: D301 - click must see the character
+    """
     if len(urls) > 2:
         raise click.UsageError("--url is given at most twice: for A and for B")
     found = compare((first, second), (*urls, "", "")[:2], options, index)
@@ -107,12 +104,9 @@ def _write(found: Comparison, values: dict[str, Any], *, with_bits: bool) -> Non
     _write_page("B", values["second"])
     if (likeness := found.likeness) is not None:
         of_b, of_a, jaccard, is_estimated = likeness
+        shares = f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's"
         estimated = " (estimated by sketches)" if is_estimated else ""
-        entry(
-            "phrases",
-            f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's; Jaccard similarity "
-            f"{jaccard:.3f}{estimated}",
-        )
+        entry("phrases", f"{shares}; Jaccard similarity {jaccard:.3f}{estimated}")
     if with_bits and (bits := found.bits) is not None:
         places = ", ".join(map(str, bits.differing)) or "none"
         entry("bits", f"{counted(bits.distance, 'bit')} of 64 differ ({bits.text}): {places}")

@@ -67,10 +67,7 @@ def explain_command(
 
     With --bits: the weight of each feature, and for each of the 64 bits the sum of the weights,
     added if the hash of a feature has a 1, else subtracted.
-
-    \b
-    Exit codes: 0 done, 2 the page or the index cannot be read.
-    """  # noqa: D301 - click must see the character
+    """
     with RecordedPages.open(index, options) as pages:
         found = pages.named(page, url)
     values = about(found) | (_judged(found.explained) if found.explained else _of_record(found))
@@ -202,14 +199,11 @@ def _write_figures(values: dict[str, Any]) -> None:
 
 
 def _write_left_out(left_out: list[dict[str, Any]], words: dict[str, float]) -> None:
-    by_rule = defaultdict[str, list[dict[str, Any]]](list)
-    for each in left_out:
-        by_rule[each["rule"]].append(each)
     all_words = sum(count for rule, count in words.items() if rule != "kept")
     head(f"LEFT OUT ({counted(round(all_words, 2), 'word')})")
-    for rule, members in by_rule.items():
+    for rule in dict.fromkeys(each["rule"] for each in left_out):
         paragraph(f"{RULES[rule]} ({counted(words[rule], 'word')}):")
-        for each in members:
+        for each in (each for each in left_out if each["rule"] == rule):
             span = "in the span" if each["is_in_span"] else ""
             notes = "; ".join(filter(None, (each["detail"], span)))
             paragraph(f"{each['text']} [{notes}]" if notes else each["text"], 4)

@@ -69,14 +69,11 @@ def _export(index: Index, to: str | None, force: bool) -> Iterator[Report]:
     A line for each page, dropped pages too, follows a line about fingerprints and crawls; last
     comes a line for each host with a known frame. `index import` makes an equal index of these
     lines. Pending pages are left out. A Parquet file is for queries in SQL (see docs/sql.md).
-
-    Exit codes: 0 done, 1 the lines or the file cannot be written, 2 there is no index, it cannot
-    be read, or FILE.parquet cannot be used or is there.
     """
-    if to is None and force:
-        raise click.UsageError("--force goes with --to.")
     if to is not None:
         require_target(to, is_forced=force)
+    elif force:
+        raise click.UsageError("--force goes with --to.")
     with index.recorded() as recorded:
         if to is None:
             write_lines(exported(recorded))
@@ -125,8 +122,6 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
 
     A bad line ends the import, with an error that names the line; the lines before it are in the
     index. After the repair, import the lines from there on (a feed), or all of them (an export).
-
-    Exit codes: 0 done, 2 a line is bad, FILE cannot be read, or the index cannot be used.
     """
     numbered = enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1)
     with progress(numbered, "importing") as shown:

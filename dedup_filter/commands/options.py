@@ -6,7 +6,7 @@ completion of words need not wait for that import.
 
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -15,6 +15,8 @@ from dedup_filter.config import FilterConfig, option_in
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep import index_at
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 index_argument = click.argument(
     "index", callback=lambda _, __, location: index_at(location), shell_complete=folders
@@ -45,6 +47,15 @@ max_distance_option = partial(
 )
 
 
+def number_option(
+    name: str, least: int, shown: str, default: int | None = None
+) -> Callable[[Command], Command]:
+    """Return an option with a whole number from `least` on; `shown` is its help."""
+    kind = click.IntRange(least)
+    is_shown = default is not None
+    return click.option(name, type=kind, default=default, show_default=is_shown, help=shown)
+
+
 def filter_options(given: Sequence[str]) -> dict[str, Any]:
     """Read options as they were given; the filter checks their values.
 
@@ -66,8 +77,7 @@ filter_option = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     callback=lambda _, __, given: filter_options(given),
-    help='An option of the filter, such as features=shingles or max_distance=3; "none" means no '
-    "value. Repeatable.",
+    help='An option of the filter, such as max_distance=3; "none" means no value. Repeatable.',
 )
 
 

@@ -98,7 +98,7 @@ def plan_command(
     chance = chance_neighbours(max_distance, pages)
     say(f"Unrelated pages near to each by chance: {chance:.2g}, if all bits are random.")
     ours, papers = ([row for row in rows if row["from_literature"] is it] for it in (False, True))
-    shown = [row for place, row in enumerate(ours) if place < _SHOWN or row["layout"] is None]
+    shown = [*ours[:_SHOWN], *(row for row in ours[_SHOWN:] if row["layout"] is None)]
     for line in ("", _HEADINGS, *map(_line, shown), "", *map(_line, papers)):
         say(line)
     if not rows[0]["fits"]:

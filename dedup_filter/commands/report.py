@@ -5,32 +5,19 @@ from dataclasses import asdict
 import click
 
 from dedup_filter.commands import folders, json_option, progress, write
+from dedup_filter.commands.options import number_option
 from dedup_filter.review.report import Amounts, require_free, write_report
 from dedup_filter.wording import counted
 
-_DEFAULTS = Amounts()
+_MOST = Amounts()
 
 
 @click.command("report")
 @click.argument("index", shell_complete=folders)
 @click.option("--output", "-o", default="report.html", show_default=True, metavar="FILE")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-@click.option(
-    "--duplicates",
-    type=click.IntRange(0),
-    default=_DEFAULTS.duplicates,
-    show_default=True,
-    metavar="N",
-    help="List at most this many duplicates: the latest.",
-)
-@click.option(
-    "--texts",
-    type=click.IntRange(0),
-    default=_DEFAULTS.texts,
-    show_default=True,
-    metavar="N",
-    help="Show the texts of at most this many pairs.",
-)
+@number_option("--duplicates", 0, "Most duplicates that are listed: the latest.", _MOST.duplicates)
+@number_option("--texts", 0, "Most pairs whose texts are shown.", _MOST.texts)
 @json_option
 def report_command(
     index: str, output: str, force: bool, duplicates: int, texts: int, as_json: bool
@@ -43,9 +30,6 @@ def report_command(
 
     A crawl may be writing to the index. With DEDUP_REPORT=FILE a crawl writes its own report at
     its end.
-
-    Exit codes: 0 done, 1 FILE cannot be written, 2 there is no index, FILE exists already, or its
-    folder does not exist.
     """
     if not force:
         require_free(output)

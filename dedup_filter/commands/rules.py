@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from dedup_filter.commands import json_option, progress, write
-from dedup_filter.commands.options import index_argument
+from dedup_filter.commands.options import index_argument, number_option
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.whole_file import require_free
@@ -22,13 +22,7 @@ from dedup_filter.wording import counted
     "-o", "--output", metavar="FILE", help="Write the rules for duplicate-url-discarder here."
 )
 @click.option("--force", is_flag=True, help="Replace FILE.")
-@click.option(
-    "--min-support",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="URLs that a rule must make equal to others, all with the same page.",
-)
+@number_option("--min-support", 1, "URLs that a rule must make equal to others, one page each.", 10)
 @click.option(
     "--min-precision",
     type=click.FloatRange(0, 1),

@@ -63,8 +63,6 @@ def scan_command(as_json: bool, **given: Any) -> None:
     --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON has it.
     Bad records are reported and left out. With --engine spark FILE is a folder. The same command
     continues an interrupted scan; its state is in FILE.scan.
-
-    Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """
     settings = {name: given[name] for name in ("max_distance", "min_similarity", "workers")}
     _require_meaning(given)

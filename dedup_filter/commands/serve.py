@@ -6,7 +6,12 @@ from typing import Any
 import click
 
 from dedup_filter.commands import folders, say
-from dedup_filter.commands.options import filter_option, given_settings, workers_option
+from dedup_filter.commands.options import (
+    filter_option,
+    given_settings,
+    number_option,
+    workers_option,
+)
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, needs_extra
 
@@ -19,7 +24,7 @@ _VARIABLE = "DEDUPFILTER_TOKEN"
 @click.option("--port", type=click.IntRange(0, 65_535), default=8077, help="Default: 8077.")
 @click.option("--token", default="", envvar=_VARIABLE, help=f"Secret of clients (or ${_VARIABLE}).")
 @click.option("--lease", type=click.FloatRange(0.1, 86_400), default=60, help="Seconds of a claim.")
-@click.option("--queue", type=click.IntRange(1), default=256, help="Most pages under way.")
+@number_option("--queue", 1, "Most pages under way.", 256)
 @workers_option
 @filter_option
 def serve_command(index: str, options: dict[str, Any], workers: str, **given: Any) -> None:

@@ -7,7 +7,12 @@ from typing import Any
 import click
 
 from dedup_filter.commands import json_option, progress, say, write_lines
-from dedup_filter.commands.options import filter_option, given_settings, max_distance_option
+from dedup_filter.commands.options import (
+    filter_option,
+    given_settings,
+    max_distance_option,
+    number_option,
+)
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Verdict
 from dedup_filter.review.sweep import KINDS, Effect, Sweep
@@ -31,13 +36,10 @@ _OF_NOW = ("max_distance", "min_similarity")
     help='Share of a page that its original must have, 0 to 1; "none": bits alone decide.',
 )
 @filter_option
-@click.option(
-    "--examples",
-    type=click.IntRange(0),
-    metavar="N",
-    help=f"Pairs shown of each kind; default: {_EXAMPLES}, or all for one setting.",
+@number_option(
+    "--examples", 0, f"Pairs shown of each kind; default: {_EXAMPLES}; all if one setting."
 )
-@click.option("--most", type=click.IntRange(1), metavar="N", help="Judge only the first N pages.")
+@number_option("--most", 1, "Judge only so many pages: the first.")
 @click.option("--hosts", default="", metavar="NAMES", help="Judge only pages of hosts a,b,c.")
 @json_option
 def tune_command(
@@ -57,8 +59,6 @@ def tune_command(
     pages whose verdict changes are shown; else some of them.
 
     With --json: an object for "now", and one for each setting.
-
-    Exit codes: 0 done, 2 DIR cannot be read or has not kept its pages, or an option is wrong.
     """
     settings = [
         {**options, **given_settings(max_distance=bits, min_similarity=share)}
