@@ -25,6 +25,7 @@ from contextlib import ExitStack
 from itertools import chain, groupby, islice
 from typing import Any, BinaryIO, NamedTuple
 
+from dedup_filter.model import Reason
 from dedup_filter.scan.files import Format, open_input
 from dedup_filter.scan.inputs import Input, read_item
 from dedup_filter.scan.json_text import REST, on_one_line
@@ -34,7 +35,7 @@ from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import Stream, compressed_to
 from dedup_filter.scan.verdict_log import BAD, NOT_PAGE, Entry
 from dedup_filter.scan.work import Scan
-from dedup_filter.text.page_fields import page_in
+from dedup_filter.text.page_fields import PageText, page_in
 
 MARK = "dedup"
 _MOST_SHOWN = 10
@@ -73,6 +74,12 @@ class Wanted(NamedTuple):
     """Makes the WARC records that take the places of dropped pages; None: nothing does."""
     texts: OwnTexts | None = None
     """The clean texts of pages, if `Scan.text_out` is set."""
+
+    def text_of(self, file: Input, entry: Entry, page: PageText | Reason) -> str | None:
+        """Return the clean text of a page; None: it is dropped, or cannot be read."""
+        if self.texts is None or entry.outcome in self.repeats:
+            return None
+        return self.texts.of(file.url_of(entry.url, entry.number), page)
 
 
 def write_outputs(
@@ -157,12 +164,11 @@ class _Lines:
 
     def _with_text(self, line: bytes, entry: Entry, file: Input) -> bytes:
         """Add the clean text of a kept page to its line, if texts are wanted."""
-        texts, job = self._wanted.texts, self._wanted.job
-        if texts is None or job.text_out is None or entry.outcome in self._repeats:
+        job = self._wanted.job
+        if job.text_out is None or entry.outcome in self._repeats:
             return line
         read = read_item(line, job.names)
-        url = file.url_of(entry.url, entry.number)
-        text = None if isinstance(read, str) else texts.of(url, read[1])
+        text = None if isinstance(read, str) else self._wanted.text_of(file, entry, read[1])
         return line if text is None else with_field(line, job.text_out, text)
 
     def write_mark(self, entry: Entry, line: bytes) -> None:
@@ -248,11 +254,7 @@ class _Rows:
     def _texts(
         self, batch: Any, found: Sequence[Entry], rows: ParquetRows, file: Input
     ) -> list[str | None]:
-        texts, names = self._wanted.texts, self._wanted.job.names
+        names, text_of = self._wanted.job.names, self._wanted.text_of
         items = batch.select(rows.columns(names)).to_pylist()
-        return [
-            None
-            if texts is None or entry.outcome in self._wanted.repeats
-            else texts.of(file.url_of(entry.url, entry.number), page_in(item, names))
-            for entry, item in zip(found, items, strict=True)
-        ]
+        pages = (page_in(item, names) for item in items)
+        return [text_of(file, *each) for each in zip(found, pages, strict=True)]

@@ -185,7 +185,8 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
                 watch(Progress(before[file] + record.passed, before[-1], count, dropped))
             judged.close()
     except BaseException:
-        # It may have come between a verdict and its entry: uncommitted pages are judged again.
+        # The error may have come between verdict and log line: both are discarded from the last
+        # commit on.
         is_over = True
         with suppress(DedupError, OSError):
             judged.close()

@@ -8,8 +8,7 @@ If a page changes between two crawls, it is another page in the second. So URLs 
 verdicts of the same crawl; URLs without a common crawl are no evidence.
 
 "Do not crawl in the DUST" (Bar-Yossef, Keidar and Schonfeld, TWEB 2009) guesses where we have
-verdicts. A proven rule is applied before the next rule is looked for. So if either of two
-parameters can be removed, but not both, only one is removed.
+verdicts. Rules are applied one by one, so of two alternative parameters only one is removed.
 
 Guarantees: if the pages of two URLs were judged different in a crawl, the proven rules do not give
 both URLs one form, unless they have one form without rules. The order of the pages in a crawl
