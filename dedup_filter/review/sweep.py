@@ -41,16 +41,13 @@ from dedup_filter.wording import counted
 DISTANCES = (3, 6, 9, 12)
 SIMILARITIES = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 """Values that are tried if no setting is given, one option at a time."""
-_NO_VERDICT = "it changes no verdict"
-_LEFT_OUT = "pages were kept without what it left out then"
-_NOT_RECORDED = "pages beyond that bound are not recorded"
-_WITHOUT_EFFECT = {
-    **dict.fromkeys(("keep_text", "workers", "changes", "revisit"), _NO_VERDICT),
-    **dict.fromkeys(("ignore", "content"), _LEFT_OUT),
-    **dict.fromkeys(("payloads", "read_pdf"), "the bytes of documents are not kept"),
-    **dict.fromkeys(("same_template", "max_pages", "expire_days"), _NOT_RECORDED),
+_REFUSED = {
+    "it changes no verdict": ("keep_text", "workers", "changes", "revisit"),
+    "pages were kept without what it left out then": ("ignore", "content"),
+    "the bytes of documents are not kept": ("payloads", "read_pdf"),
+    "pages beyond that bound are not recorded": ("same_template", "max_pages", "expire_days"),
 }
-"""Options that are refused, and why."""
+"""Why options are refused."""
 
 Kind = Literal["newly_dropped", "newly_kept", "other_original"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -58,7 +55,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Change(NamedTuple):
-    """A page on which a setting gives another verdict."""
+    """Another verdict on a page."""
 
     url: str
     kind: Kind
@@ -68,7 +65,7 @@ class Change(NamedTuple):
 
 @dataclass
 class Effect:
-    """The effect of a setting on the pages."""
+    """What a setting changes."""
 
     options: Mapping[str, Any]
     """The options that differ from now; for "now" itself all that are known of the last crawl."""
@@ -96,26 +93,23 @@ class Sweep:
     def __init__(
         self,
         snapshot: Snapshot,
-        settings: Iterable[Mapping[str, Any]] = (),
+        settings: Sequence[Mapping[str, Any]] = (),
         *,
         most: int | None = None,
         hosts: Sequence[str] = (),
     ) -> None:
-        """Choose the settings, and the pages: the first `most`, of some hosts.
-
-        Without settings, `DISTANCES` and `SIMILARITIES` are tried.
+        """Choose the settings, by default usual ones, and the pages: the first, of some hosts.
 
         Raises:
             ConfigError: an option is wrong or has no effect on verdicts, or pages were not kept.
         """
-        self._snapshot = snapshot
-        recorded = options_noted(snapshot)
+        self._snapshot, recorded = snapshot, options_noted(snapshot)
         now = FilterConfig.of(recorded)
-        given = list(settings) or [
+        usual: list[Mapping[str, Any]] = [
             *({"max_distance": each} for each in DISTANCES if each != now.max_distance),
             *({"min_similarity": each} for each in SIMILARITIES if each != now.min_similarity),
         ]
-        self.configs = [now, *(_config(recorded, each) for each in given)]
+        self.configs = [now, *(_config(recorded, each) for each in settings or usual)]
         """The options of the last crawl, then the options of each setting."""
         if lacking := snapshot.without_form():
             raise ConfigError(
@@ -131,17 +125,13 @@ class Sweep:
             raise ConfigError(f"{snapshot} has no page of {', '.join(hosts) or 'any host'}")
         bounds = {"max_distance": now.max_distance, "min_similarity": now.min_similarity}
         self._now = bounds | recorded
-        crawls = {str(crawl.options) for crawl in snapshot.crawls() if crawl.options}
-        self.is_mixed = len(crawls) > 1
+        self.is_mixed = len({str(each.options) for each in snapshot.crawls() if each.options}) > 1
         """Whether crawls of the index had different options; "now" has the options of the last."""
 
     def run(self, watch: Watch, examples: int | None = None) -> list[Effect]:
-        """Judge the pages; return the effect of "now", then the effect of each setting.
+        """Judge the pages; return the effects of "now" and of each setting. Raises StoreCorrupt.
 
         `examples`: most changes of each kind that are returned for a setting; None: all.
-
-        Raises:
-            StoreCorrupt: a page cannot be read.
         """
         now = self.configs[0]
         effects = [Effect(self._now), *(Effect(_differing(now, c)) for c in self.configs[1:])]
@@ -157,19 +147,18 @@ def replayed(
 ) -> Iterator[tuple[PageRecord, list[Verdict]]]:
     """Yield each record with the verdicts on its page, one for each set of options.
 
-    The page numbers of the verdicts start anew in each filter.
-
     Raises:
         StoreCorrupt: a page was not kept, or cannot be read.
         StoreError: the folder of a filter cannot be written.
     """
     with TemporaryDirectory(prefix="dedup-filter-") as folder:
-        folders = [Path(folder, str(number)) for number in range(len(configs))]
         for crawl, of_crawl in groupby(records, key=lambda record: record.first_crawl):
             with ExitStack() as stack:
                 filters = [
-                    stack.enter_context(CrawlFilter(config, here, crawl=f"crawl {crawl}"))
-                    for config, here in zip(configs, folders, strict=True)
+                    stack.enter_context(
+                        CrawlFilter(config, Path(folder, str(number)), crawl=f"crawl {crawl}")
+                    )
+                    for number, config in enumerate(configs)
                 ]
                 for record in of_crawl:
                     yield record, _verdicts(record, _content(reader, record), filters)
@@ -207,9 +196,9 @@ def _content(reader: PageReader, record: PageRecord) -> Page | Document | Unjudg
 
 
 def _config(recorded: Mapping[str, Any], options: Mapping[str, Any]) -> FilterConfig:
-    for name in options:
-        if name in _WITHOUT_EFFECT:
-            raise ConfigError(f"{name} cannot be judged by: {_WITHOUT_EFFECT[name]}")
+    for why, names in _REFUSED.items():
+        if refused := sorted({*names} & options.keys()):
+            raise ConfigError(f"{refused[0]} cannot be judged by: {why}")
     config = FilterConfig.of({**recorded, **options})
     if config.part_weights.image and not FilterConfig.of(recorded).part_weights.image:
         raise ConfigError("image_weight was 0, so the images of the pages were not kept")
