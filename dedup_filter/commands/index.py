@@ -23,9 +23,6 @@ from dedup_filter.wording import as_time
 
 Report = dict[str, Any]
 
-_NO = click.exceptions.Exit(1)
-"""The command ran, and the answer is no."""
-
 
 @click.group("index", cls=CommandGroup, no_args_is_help=False)
 def index_command() -> None:
@@ -98,7 +95,7 @@ def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
     counts = index.forget(urls)
     yield from ({"url": url, "forgotten": count} for url, count in counts.items())
     if not any(counts.values()):
-        raise _NO
+        raise click.exceptions.Exit(1)
 
 
 @_command("import")
@@ -157,7 +154,7 @@ def _stats(index: Index, check: bool) -> Iterator[Report]:
         checked = {"is_clean": not findings.faults, **vars(findings)}
         if findings.faults:
             yield {"index": str(index), **checked}
-            raise _NO
+            raise click.exceptions.Exit(1)
     figures = _with_times(index.figures())
     figures["crawls"] = [_with_times(crawl) for crawl in figures["crawls"]]
     yield {"index": str(index), **checked, **figures}
