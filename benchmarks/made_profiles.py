@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +25,12 @@ from dedup_filter.thresholds import MIN_WORDS
 __all__ = ["made_profile", "made_sketch", "profile_of", "see"]
 
 
+WORDS_A_BLOCK = 16
+
+
 def made_sketch(chance: random.Random, words: int) -> bytes:
-    """Make the sketch of a page of so many words."""
-    return sketch(_hashes(chance, words))
+    """Make the sketch of a page of so many words, with the row of its blocks."""
+    return sketch(_hashes(chance, words), _row(chance, words))
 
 
 def made_profile(chance: random.Random, words: int, fingerprint: int | None = None) -> PageProfile:
@@ -35,7 +39,9 @@ def made_profile(chance: random.Random, words: int, fingerprint: int | None = No
         fingerprint = chance.getrandbits(64)
     digest = chance.randbytes(DIGEST_BYTES)
     headline = Headline("", digest.hex())
-    return profile_of(digest, fingerprint, _hashes(chance, words), words, headline)
+    hashes = _hashes(chance, words)
+    made = profile_of(digest, fingerprint, hashes, words, headline)
+    return replace(made, sketch=sketch(hashes, _row(chance, words)))
 
 
 def profile_of(
@@ -67,6 +73,10 @@ def profile_of(
         shingles_without_stopword=0,
         new_share=1.0,
     )
+
+
+def _row(chance: random.Random, words: int) -> npt.NDArray[np.uint16]:
+    return np.frombuffer(chance.randbytes(2 * (words // WORDS_A_BLOCK)), np.uint16)
 
 
 def _hashes(chance: random.Random, words: int) -> npt.NDArray[np.uint32]:
