@@ -51,8 +51,9 @@ chance once in 54 times. The upper halves of the smallest 8 of 500 hashes would 
 million values.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +74,7 @@ _HEAD_BYTES = 4
 _GAP = np.dtype("<u2")
 _LONGEST_GAP = 0xFFFF
 _MOST_HASHES = 240
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 _BITS_BEYOND_COUNT = 14
 _MOST_BITS = 32
 KEYS = 8
@@ -183,13 +185,21 @@ def contained(
     Hashes below the bound of a sketch are comparable. The hashes are distinct and ascending; the
     counts are (n,) each.
 
-    Cost: 20 us a sketch, for 300 hashes.
+    Cost: 40 us, and 5 us a sketch.
     """
     counts = np.zeros((3, len(sketches)), np.intp)
+    of_form = defaultdict[bytes, list[int]](list)
     for number, packed in enumerate(sketches):
-        stored, below = _stored(packed), hashes[: _below(hashes, packed[0])]
-        there = np.count_nonzero(_are_in(below, packed, stored))
-        counts[:, number] = there, len(below), len(stored)
+        of_form[packed[:2]].append(number)
+    for (scale, bits), numbers in of_form.items():
+        below = hashes[: _below(hashes, scale)]
+        wanted = _shortened(below, scale, bits).astype(np.int64)
+        stored, owners = _stored_of([sketches[number] for number in numbers])
+        # Two hashes may have the same first bits.
+        first, end = (np.searchsorted(wanted, stored, side) for side in _SIDES)
+        counts[0, numbers] = np.bincount(owners, end - first, len(numbers))
+        counts[1, numbers] = len(below)
+        counts[2, numbers] = np.bincount(owners, minlength=len(numbers))
     return counts[0], counts[1], counts[2]
 
 
@@ -259,19 +269,26 @@ def _first_bits(
     its high bits. `stored_bits`: how many first bits each sketch has; `known`: how many to return.
     """
     # A hash is stored without its leading zeros, so as a number it equals its first bits.
+    stored, owners = _stored_of(sketches)
+    first = stored >> (stored_bits - known)[owners]
+    # With fewer bits than leading zeros, it is unknown which hashes are below the bound.
+    ends = np.where(known < scales, 0, 1 << np.maximum(known - scales, 0))
+    is_asked = first < ends[owners]
+    numbered = (owners[is_asked] << _MOST_BITS) | first[is_asked]
+    return _without_repeats(numbered.astype(np.uint64))
+
+
+def _stored_of(sketches: Sequence[bytes]) -> tuple[CountArray, CountArray]:
+    """Return the shortened hashes in n sketches, one after the other, and the number of each's."""
     of_hashes = [packed[_HEAD_BYTES : _end_of_gaps(packed)] for packed in sketches]
     gaps = np.frombuffer(b"".join(of_hashes), _GAP)
     lengths = [len(each) // _GAP.itemsize for each in of_hashes]
     starts = np.cumsum([0, *lengths])[:-1]
     sums = np.cumsum(gaps, dtype=np.int64)
-    before = np.concatenate([[0], sums])[starts]
     owners = np.repeat(np.arange(len(sketches)), lengths)
-    first = (sums - before[owners]) >> (stored_bits - known)[owners]
-    # With fewer bits than leading zeros, it is unknown which hashes are below the bound.
-    ends = np.where(known < scales, 0, 1 << np.maximum(known - scales, 0))
-    is_asked = (gaps != _LONGEST_GAP) & (first < ends[owners])
-    numbered = (owners[is_asked] << _MOST_BITS) | first[is_asked]
-    return _without_repeats(numbered.astype(np.uint64))
+    stored = sums - np.concatenate([[0], sums])[starts][owners]
+    are_hashes = gaps != _LONGEST_GAP
+    return stored[are_hashes], owners[are_hashes]
 
 
 def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
