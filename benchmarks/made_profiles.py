@@ -8,14 +8,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.block_columns import BlockColumns, Places
-from dedup_filter.fingerprints.profile import (
-    DIGEST_BYTES,
-    PageProfile,
-    Surroundings,
-    Text,
-)
-from dedup_filter.fingerprints.sketch import keys_of, sketch, smallest
+from dedup_filter.features.analysis import Words, WordValues
+from dedup_filter.features.tokens import Scripts
+from dedup_filter.fingerprints.block_columns import BlockColumns
+from dedup_filter.fingerprints.places import Places
+from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile, Text
+from dedup_filter.fingerprints.sketch import UInt32Array, keys_of, sketch, smallest
 from dedup_filter.model import Verdict
 from dedup_filter.store.protocol import KeptPages, Overtaken
 from dedup_filter.text.headlines import Headline
@@ -44,6 +42,15 @@ def made_profile(chance: random.Random, words: int, fingerprint: int | None = No
     return replace(made, sketch=sketch(hashes, _row(chance, words)))
 
 
+class _Made(BlockColumns):
+    """One block, whose words stand for its shingles."""
+
+    @property
+    def shingles(self) -> UInt32Array:
+        """The hashes of its words."""
+        return self.words.values.hashes.astype(np.uint32)
+
+
 def profile_of(
     digest: bytes, fingerprint: int, hashes: npt.NDArray[np.uint32], words: int, headline: Headline
 ) -> PageProfile:
@@ -51,10 +58,11 @@ def profile_of(
     is_long = words >= MIN_WORDS
     keys = keys_of([smallest(hashes.astype(np.uint64))]) if is_long else b""
     text = Text("new", fingerprint, hashes, words, keys)
+    values = WordValues(hashes.astype(np.uint64), *np.zeros((2, len(hashes)), np.bool_))
+    lengths = np.array([len(hashes)], np.int32)
+    of_words = Words(values, lengths, 10 * lengths, Scripts(), "en", "nothing", "xxh3", [""])
     one, whole = np.ones(1, np.bool_), np.full(1, digest[0], np.uint64)
-    ends, places = np.array([0, len(hashes)]), Places.of_text(one)
-    of_words = hashes.astype(np.uint64), np.zeros(len(hashes), np.bool_)
-    blocks = BlockColumns([""], whole, places, hashes, ends, 1, *of_words, whole, one)
+    blocks = _Made([""], of_words, Places.of_text(["prose"]), whole, one, 1)
     return PageProfile(
         digest=digest,
         is_blank=False,
@@ -62,7 +70,10 @@ def profile_of(
         unread_words=0,
         waiting_words=0,
         headline=headline,
-        around=Surroundings(),
+        counts=(),
+        site_counts=(),
+        is_frame_known=False,
+        is_view=False,
         texts=(text,) if is_long else (),
         blocks=blocks,
         sketch=sketch(hashes),

@@ -32,8 +32,9 @@ from stream_score import score
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import profile
-from dedup_filter.fingerprints.read_page import ReadPage, texts_of
+from dedup_filter.fingerprints.profile import profile_of
+from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.frames.host_frames import no_context
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.text.blocks import Block, split_blocks
 from dedup_filter.text.concealed import read_concealed
@@ -84,8 +85,8 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         content = TextPage(blocks)
         watch.time("content", partial(getattr, content, "main"))
         read = watch.time("words", partial(ReadPage.of, content, config))
-        texts = watch.time("own texts", partial(texts_of, read, [0] * len(blocks)))
-        measured = watch.time("profile", partial(profile, texts, config))
+        context = no_context(read.shown)
+        measured = watch.time("profile", partial(profile_of, read, context, config))
         if measured.fingerprint is not None:
             watch.time("index", partial(find, (number, measured.fingerprint)))
     return watch.milliseconds(len(pages))

@@ -37,8 +37,8 @@ import numpy as np
 
 from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile, profile
-from dedup_filter.fingerprints.read_page import ReadPage, texts_of
+from dedup_filter.fingerprints.profile import PageProfile, profile_of
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames import provisional_pages
 from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import (
@@ -447,12 +447,6 @@ def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], St
             return None
 
     return load
-
-
-def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> PageProfile:
-    """Profile a page in the context of its host and its sites."""
-    texts = texts_of(page, context.times, context.are_frame, context.headline, context.around)
-    return profile(texts, config)
 
 
 def _is_at_its_url(place: Place, found: Verdict) -> bool:

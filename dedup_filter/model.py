@@ -73,6 +73,8 @@ class Document:
     """URLs that the page names as canonical; may be relative."""
     selected: tuple[str, ...] = field(default=(), compare=False)
     """Effects of the user's selectors on the page: see `text.selectors`."""
+    is_paged: bool = field(default=False, compare=False)
+    """Whether it is one page of a sequence, by its links."""
     unread_reason: Reason = "by_script"
     """Why it is unjudged if more words are unread than read, and no page is equal."""
 

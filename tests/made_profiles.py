@@ -24,12 +24,12 @@ def made_profile(digest, fingerprint, hashes, words=99, headline=Headline()):  #
     return profile_of(made_digest(digest), fingerprint, hashes, words, headline)
 
 
-def said_profile(texts, config):
+def said_profile(text):
     """What the text "DIGEST FINGERPRINT SHINGLES WORDS" says: its shingles are made of a number.
 
     With a fifth word it has no keys, as a page of a crawler without `shared_phrases`.
     """
-    digest, fingerprint, shingles, words, *without_keys = map(int, texts.document.text.split())
+    digest, fingerprint, shingles, words, *without_keys = map(int, text.split())
     page = made_profile(digest, fingerprint, hashes_of(shingles), words)
     if not without_keys:
         return page

@@ -1,6 +1,6 @@
 """Pages of blocks whose words occur once, and what is measured of them."""
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -8,16 +8,19 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import words_of
-from dedup_filter.fingerprints.block_columns import BlockKind, Places
-from dedup_filter.fingerprints.profile import PageProfile, PageTexts, Surroundings, profile
+from dedup_filter.fingerprints import profile
+from dedup_filter.fingerprints.block_columns import BlockColumns
+from dedup_filter.fingerprints.places import BlockKind, Places
+from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Document
 from dedup_filter.text.blocks import text_hash
-from dedup_filter.text.headlines import Headline
+from dedup_filter.text.headlines import Counts, Headline, part_hash
 from dedup_filter.text.masks import masked
 from dedup_filter.text.plain_text import normalize
 from dedup_filter.thresholds import LINE_WORDS
 
 NO_HEADLINE = Headline()
+NEVER: Mapping[str, int] = {}
 
 
 def words(name: str, count: int) -> str:
@@ -75,19 +78,31 @@ def frame(text: str) -> Made:
     return Made(text, _kind(text), 2, is_frame=True)
 
 
+class Alone(NamedTuple):
+    """The context of a page of a host that no other host has the menus of."""
+
+    headline: Headline = NO_HEADLINE
+    counts: Counts = ()
+    times: Sequence[int] = ()
+    are_frame: Sequence[bool] = ()
+    site_counts: Counts = ()
+    is_frame_known: bool = False
+    is_view: bool = False
+
+
 def measured(
     *blocks: Made,
     headline: Headline = NO_HEADLINE,
     unread: float = 0,
     waiting: float = 0,
-    times_shown: Callable[[str], int] = lambda _: 0,
+    headed: Mapping[str, int] = NEVER,
     is_frame_known: bool = False,
     is_view: bool = False,
     is_paged: bool = False,
 ) -> PageProfile:
     """The profile of a page of these blocks, which hides `unread` words.
 
-    Of these `waiting` wait for a script.
+    Of these `waiting` wait for a script. `headed`: how many pages were headed by each text.
     """
     text = "\n".join(block.text for block in blocks)
     document = Document(
@@ -97,8 +112,9 @@ def measured(
         unread_hash=int(unread),
         waiting_words=waiting,
         waiting_hash=int(waiting),
+        is_paged=is_paged,
     )
-    around = Surroundings(times_shown, is_frame_known, is_view)
+    counts = [{part_hash(text): times for text, times in headed.items()}]
     compared = [masked(block.text) if block.is_line else block.text for block in blocks]
     names = [each.name for each in fields(Places)]
     dtypes = {"times": np.intp}
@@ -106,17 +122,12 @@ def measured(
         np.array([getattr(block, name) for block in blocks], dtypes.get(name, np.bool_))
         for name in names
     )
-    return profile(
-        PageTexts(
-            document,
-            Places(*columns),
-            np.ones(len(blocks), np.bool_),
-            np.array(list(map(text_hash, compared)), np.uint64),
-            [block.text for block in blocks],
-            words_of([normalize(each) for each in compared]),
-            headline,
-            around,
-            is_paged,
-        ),
-        FilterConfig(),
+    blocks_compared = BlockColumns(
+        [block.text for block in blocks],
+        words_of([normalize(each) for each in compared]),
+        Places(*columns),
+        np.array(list(map(text_hash, compared)), np.uint64),
+        np.ones(len(blocks), np.bool_),
     )
+    context = Alone(headline, counts, is_frame_known=is_frame_known, is_view=is_view)
+    return profile.measured(document, blocks_compared, headline, context, FilterConfig())

@@ -23,7 +23,7 @@ from patience import PATIENCE, PROCESSES
 from dedup_filter import judging
 from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.fingerprints.profile import profile
+from dedup_filter.fingerprints import profile
 from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.redis import connection, process, redis_pages
 
@@ -79,11 +79,11 @@ def claim(pages, page):
     return pages.claim(page.url, **page.given)
 
 
-def profile_of(texts, config):
+def profile_of(page, context, config):
     """What the text of a `Like` says, and of an `Article` what it is."""
-    if not _LIKE.fullmatch(texts.document.text):
-        return profile(texts, config)
-    return said_profile(texts, config)
+    if not (page.is_plain and _LIKE.fullmatch(page.content.text)):
+        return profile.profile_of(page, context, config)
+    return said_profile(page.content.text)
 
 
 class Past:
@@ -210,7 +210,7 @@ class Crawler:
 
 def crawl(crawler_is, lease, timeout, rounds, barrier):
     """Be a crawler: all begin each round at the same time."""
-    judging.profile = profile_of
+    judging.profile_of = profile_of
     connection.TIMEOUT = timeout
     if lease is not None:  # the dead are given up sooner
         process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease

@@ -7,8 +7,9 @@ from made_text import prose
 
 from dedup_filter import judging
 from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.fingerprints.profile import PageProfile, profile
+from dedup_filter.fingerprints.profile import PageProfile, profile_of
 from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
+from dedup_filter.text.headlines import times_headed as times_in
 
 WORDS = [f"word{number}" for number in range(400)]
 MENU = "".join(f'<li><a href="/{n}">section {n}</a>' for n in range(12))
@@ -25,12 +26,12 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, PageProfile]]:
     """What was measured, in its order: the text that is the page's own, and its profile."""
     profiles: list[tuple[str, PageProfile]] = []
 
-    def noted(texts, config):
-        found = profile(texts, config)
-        profiles.append((texts.document.text, found))
+    def noted(*page):
+        found = profile_of(*page)
+        profiles.append((found.text, found))
         return found
 
-    monkeypatch.setattr(judging, "profile", noted)
+    monkeypatch.setattr(judging, "profile_of", noted)
     return profiles
 
 
@@ -49,7 +50,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[PageProfile]:
 
 
 def times_headed(compared: list[PageProfile], *parts: str) -> list[int]:
-    return [compared[-1].around.times_shown(part) for part in parts]
+    return [times_in(part, compared[-1].counts) for part in parts]
 
 
 def outcomes(*markup: str, urls: str = "http://a.example/{}") -> list[str]:
@@ -90,7 +91,7 @@ def test_what_was_shown_once_gives_a_second_text_and_what_was_shown_twice_none(m
 def test_the_frame_of_a_host_is_known_from_its_third_page_on(measured, others, is_frame_known):
     outcomes(*others, page(0), page(1))
     judged = next(found for text, found in measured if text.startswith(WORDS[90]))
-    assert judged.around.is_frame_known == is_frame_known
+    assert judged.is_frame_known == is_frame_known
 
 
 def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(compared):
@@ -148,7 +149,7 @@ class TestSites:
         found = [words_of(measured, number) for number in range(4)]
         assert found == [[[145]], [[105, 145]], [[105]], [[105]]]
         # A host may have more on each of its pages than its site has.
-        assert not any(found.around.is_frame_known for _, found in measured)
+        assert not any(found.is_frame_known for _, found in measured)
 
     def test_lend_none_without_a_menu_in_common(self, measured):
         def other(number: int) -> str:

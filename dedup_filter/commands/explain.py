@@ -73,7 +73,7 @@ def explain_command(
     values = about(found) | (_judged(found.explained) if found.explained else _of_record(found))
     if bits and found.explained and found.explained.profile.texts:
         judged = found.explained
-        features = simhash_of(judged.texts.document, judged.analysed.known_by, judged.config)
+        features = simhash_of(judged.document, judged.known_by, judged.config)
         values |= {"features": named(features.features), "tallies": features.tallies}
     if as_json:
         write_lines([values])
@@ -113,17 +113,17 @@ def _of_record(found: NamedPage) -> dict[str, Any]:
 
 
 def _judged(page: ExplainedPage) -> dict[str, Any]:
-    profile, known_by, left_out = page.profile, page.analysed.known_by, excluded_text(page)
+    profile, known_by, left_out = page.profile, page.known_by, excluded_text(page)
     words = defaultdict[str, float](float, kept=known_by.words.count)
     for each in left_out:
         words[each.rule] += each.words
     return {
-        "language_by": page.analysed.all.words.language_by,
-        "declared_language": page.texts.document.language,
+        "language_by": known_by.words.language_by,
+        "declared_language": page.document.language,
         "selected": profile.selected,
-        "headline": profile.headline.parts(profile.around.times_shown),
+        "headline": profile.headline.parts(profile.counts),
         "host_pages": page.context.host.pages,
-        "is_frame_known": profile.around.is_frame_known,
+        "is_frame_known": profile.is_frame_known,
         "texts": [
             named(each) | {"fingerprint": as_hex(each.fingerprint)} for each in page.judged_texts
         ],

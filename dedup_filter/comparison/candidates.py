@@ -12,8 +12,9 @@ from typing import NamedTuple, Protocol
 
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import contained
+from dedup_filter.frames.host_frames import host_hash
 from dedup_filter.model import Match, Source
-from dedup_filter.text.headlines import Headline, canonical_marks
+from dedup_filter.text.headlines import Headline, canonical_marks, times_headed
 from dedup_filter.text.page_url import Kinship, Place, kinship, named_key
 from dedup_filter.thresholds import MOST
 
@@ -158,8 +159,9 @@ def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:
 
     `own_host` is the host of the page, "" for none. See `Candidate`.
     """
-    is_of_site = page.around.is_of_site
-    return bool(own_host) and host == own_host, is_of_site is not None and is_of_site(host)
+    mark = host_hash(host)
+    has_same_menus = any(counts.get(mark, 0) for counts in page.site_counts)
+    return bool(own_host) and host == own_host, has_same_menus
 
 
 def relation_of_urls(page: PageProfile, place: Place, stored: Stored) -> Kinship:
@@ -176,5 +178,9 @@ def relation_of_urls(page: PageProfile, place: Place, stored: Stored) -> Kinship
         return related
     mine = named_key(place, page.canonical)
     theirs = stored.url_key if stored.canonical_key is None else stored.canonical_key
-    times, (any_page, same_headline) = page.around.times_shown, canonical_marks(mine, page.headline)
-    return "spelling" if mine == theirs and times(any_page) <= times(same_headline) else related
+    if mine != theirs:
+        return related
+    of_all, of_headline = (
+        times_headed(mark, page.counts) for mark in canonical_marks(mine, page.headline)
+    )
+    return "spelling" if of_all <= of_headline else related

@@ -51,7 +51,8 @@ from dedup_filter.comparison.candidates import Candidate
 from dedup_filter.features.analysis import hash_words
 from dedup_filter.features.languages import function_words
 from dedup_filter.features.tokens import tokens_of_parts
-from dedup_filter.fingerprints.block_columns import Places, Shares
+from dedup_filter.fingerprints.block_columns import Shares
+from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.profile import UNREAD_DIGEST, WAITING_DIGEST, PageProfile
 from dedup_filter.fingerprints.sketch import BoolArray, contained
 from dedup_filter.model import MissingLine, Refusal, Rule
@@ -59,7 +60,6 @@ from dedup_filter.text.headlines import (
     are_within,
     headlines,
     is_headed_alike,
-    never_shown,
     title_parts,
 )
 from dedup_filter.text.page_url import ONE_PAGE
@@ -191,16 +191,16 @@ class _Comparison:
         `there`: share of the page's phrases in the candidate. `is_part`: the candidate is larger.
         """
         page, candidate = self.page, self.candidate
-        around, share, headline = page.around, self.allowed.share, page.headline
+        share, headline = self.allowed.share, page.headline
         if not are_headed_alike(page, candidate) and (is_part or not self._is_retold()):
             return Refusal("headline", 0, 0, headline.h1 or headline.title)
         compared = self._compared
-        on_site = candidate.is_same_host or (candidate.has_same_menus and not around.is_frame_known)
+        on_site = candidate.is_same_host or (candidate.has_same_menus and not page.is_frame_known)
         refusal = self._refusal_on_site(compared) if on_site else None
-        if refusal or (on_site and not around.is_plain):
+        if refusal or (on_site and not page.is_plain):
             return refusal
         of_part = HALF * share if is_part or on_site else share
-        if around.is_plain:
+        if page.is_plain:
             # Nothing stands between the lines of a plain text: phrases across line ends count.
             words = self._words(compared)
             most = max(of_part * words, self.allowed.words if on_site else 0)
@@ -210,7 +210,7 @@ class _Comparison:
         new = main & (places.times == 0)
         held = compared & self._held
         # A front page repeats none of its articles, whichever of them found it.
-        is_more = around.is_frame_known and self._words(held) < HALF * self._words(main)
+        is_more = page.is_frame_known and self._words(held) < HALF * self._words(main)
         return (
             self._over(new, of_part)
             or self._over(held, of_part)
@@ -236,7 +236,7 @@ class _Comparison:
     @cached_property
     def _compared(self) -> BoolArray:
         """The blocks that are compared: of a print view without the lines around its text."""
-        is_view = self.page.around.is_view or self.candidate.kinship == "view"
+        is_view = self.page.is_view or self.candidate.kinship == "view"
         return self.judged.compared & ~self._edges if is_view else self.judged.compared
 
     @property
@@ -287,7 +287,7 @@ class _Comparison:
         """Return the words that a page hides, if they are more than its own and not the other's."""
         page, main = self.page, compared & self.places.in_main
         # While the frame is not known, any block that other pages have shown may be frame.
-        own = main if page.around.is_frame_known else main & (self.places.times == 0)
+        own = main if page.is_frame_known else main & (self.places.times == 0)
         # Text that waits for a script may be the only text of the page besides its frame.
         of_unread = page.unread_words, UNREAD_DIGEST, main
         for hidden, part, shown in of_unread, (page.waiting_words, WAITING_DIGEST, own):
@@ -396,12 +396,12 @@ class _Comparison:
         own = prose & (places.times == 0)
         if self._words(own) < ARTICLE_WORDS or self.shares.missing[prose].any():
             return False
-        mine = headlines(page.headline, page.around.times_shown)
+        mine = headlines(page.headline, page.counts)
         lines = self._compared & places.in_span & places.is_line & ~places.is_masked
         lines &= self.shares.missing > 0
         if any(normalize(text) not in mine for text in self._texts(lines)):
             return False
-        theirs = headlines(candidate.headline, never_shown)
+        theirs = headlines(candidate.headline, ())
         if any(len(each) < HEADLINE_WORDS for each in _words_of(mine | theirs, page)):
             return False
         return not any(_are_of_one_form(one, other) for one in mine for other in theirs)
@@ -439,19 +439,19 @@ def are_headed_alike(page: PageProfile, candidate: Candidate) -> bool:
 
     Cost: 0.1 ms for 1,000 words if they differ.
     """
-    headline, other, times_shown = page.headline, candidate.headline, page.around.times_shown
+    headline, other, counts = page.headline, candidate.headline, page.counts
     if candidate.is_same_host:
         with_title = candidate.kinship not in ONE_PAGE
-        return is_headed_alike(headline, other, times_shown, with_title=with_title)
+        return is_headed_alike(headline, other, counts, with_title=with_title)
     # Editions of a plain text begin with another date.
-    if (page.around.is_plain and not headline.title) or are_within(headline, other, times_shown):
+    if (page.is_plain and not headline.title) or are_within(headline, other, counts):
         return True
     return not candidate.has_same_menus and _are_told_by_shared_text(page, candidate)
 
 
 def _are_told_by_shared_text(page: PageProfile, candidate: Candidate) -> bool:
-    mine = _words_of(headlines(page.headline, page.around.times_shown), page)
-    theirs = _words_of(headlines(candidate.headline, never_shown), page)
+    mine = _words_of(headlines(page.headline, page.counts), page)
+    theirs = _words_of(headlines(candidate.headline, ()), page)
     words = np.array(sorted(set().union(*mine, *theirs)), np.uint64)
     among = np.array([text != page.headline.h1 for text in page.blocks.texts], np.bool_)
     said, lacking = page.blocks.said_in(candidate.sketch, words, among)
@@ -476,7 +476,7 @@ def _are_of_one_form(headline: str, other: str) -> bool:
 
 
 def _has_story_headline(page: PageProfile) -> bool:
-    parts = _words_of(headlines(page.headline, page.around.times_shown), page)
+    parts = _words_of(headlines(page.headline, page.counts), page)
     return any(len(each) >= HEADLINE_WORDS for each in parts)
 
 
@@ -485,8 +485,8 @@ def _is_told(page: PageProfile, candidate: Candidate) -> bool:
 
     Below "Contact" or "Opening hours" a notice may be all that two pages share.
     """
-    mine = _words_of(headlines(page.headline, page.around.times_shown), page)
-    theirs = _words_of(headlines(candidate.headline, never_shown), page)
+    mine = _words_of(headlines(page.headline, page.counts), page)
+    theirs = _words_of(headlines(candidate.headline, ()), page)
     words = np.array(sorted(set().union(*mine, *theirs)), np.uint64)
     among = page.blocks.places.is_prose
     shared = max((len(one & other) for one in mine for other in theirs), default=0)

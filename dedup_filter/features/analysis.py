@@ -114,6 +114,8 @@ class Words:
 
     def part(self, chosen: BoolArray) -> "Words":
         """Return the words of chosen parts, (parts,), alone. Cost: 10 us for 1,000 words."""
+        if chosen.all():
+            return self
         return Words(
             self.values.at(np.repeat(chosen, self.lengths)),
             self.lengths[chosen],
@@ -173,6 +175,12 @@ class Analysis:
     """The name of the rule by which shingles are advertisements: a key of `ADS`."""
     is_part: bool = False
     """Whether the text is some parts of another one."""
+
+    def of_parts(self, chosen: BoolArray) -> "Analysis":
+        """Return the analysis of chosen parts, (parts,), alone."""
+        if chosen.all():
+            return self
+        return Analysis(self.words.part(chosen), self.size, self.ads, is_part=True)
 
     @property
     def values(self) -> WordValues:

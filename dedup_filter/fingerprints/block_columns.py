@@ -10,15 +10,16 @@ shingles tell which part is there.
 Knows no host and no rule. Cost: 50 us for a sketch and 200 blocks.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.features.analysis import FUNCTION_WORD_IN
+from dedup_filter.features.analysis import FUNCTION_WORD_IN, Analysis, Words
+from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.sketch import (
     MOST_BLOCKS,
     BoolArray,
@@ -28,57 +29,12 @@ from dedup_filter.fingerprints.sketch import (
     found_in,
     row_in,
     row_of,
+    short_hashes,
 )
 
 UInt = TypeVar("UInt", np.uint16, np.uint32)
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
-
-BlockKind = Literal["prose", "line", "link"]
-"""The kind of a block: sentences; a name, a price, a date; or mostly links."""
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """What the n blocks of a page are, and where they stand: columns of (n,)."""
-
-    times: IntArray
-    """How many earlier pages of the host have shown it."""
-    is_frame: BoolArray
-    """Whether it is marked as frame of the host, see `host_frames`."""
-    is_prose: BoolArray
-    is_line: BoolArray
-    """A block that is neither prose nor a line is links."""
-    in_new: BoolArray
-    """Whether it is in the text `new`; likewise in `main` and `span`."""
-    in_main: BoolArray
-    in_span: BoolArray
-    is_beside: BoolArray
-    """Whether it stands outside the body of the main content."""
-    is_framed: BoolArray
-    """Whether it stands in a frame of the page: aside, nav, footer ..."""
-    is_outside: BoolArray
-    """Whether it stands outside the element that HTML names as main content."""
-    is_above: BoolArray
-    """Whether it stands above all links and outside the main text."""
-    is_item: BoolArray
-    """Whether it belongs to a group of links, each with little text of its own."""
-    is_row: BoolArray
-    """Whether it is a cell, an item of a list, a caption, or code."""
-    is_masked: BoolArray
-    """Whether a part of it changes by itself, and the rest are words: "Read 1,037 times"."""
-    has_links: BoolArray
-
-    @classmethod
-    def of_text(cls, is_prose: BoolArray) -> "Places":
-        """Return the columns for the blocks of a plain text: all are its main text."""
-        no, yes = np.zeros_like(is_prose), np.ones_like(is_prose)
-        times = np.zeros(len(is_prose), np.intp)
-        return cls(times, no, is_prose, ~is_prose, yes, yes, yes, no, no, no, no, no, no, no, no)
-
-    def at(self, chosen: BoolArray) -> "Places":
-        """Return the columns of the chosen blocks, given by a mask, (n,)."""
-        return Places(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
 
 class Shares(NamedTuple):
@@ -97,28 +53,58 @@ class Shares(NamedTuple):
     """Estimated words that the other page lacks; all words, if no shingle is sampled."""
 
 
+TextName = Literal["new", "main", "span"]
+TEXT_NAMES: tuple[TextName, ...] = ("new", "main", "span")
+
+
 @dataclass(frozen=True, eq=False)
 class BlockColumns:
     """The n blocks of a page that are compared, in page order."""
 
     texts: Sequence[str]
-    hashes: UInt64Array
-    """Hash of each block, (n,), see `text.blocks`."""
+    words: Words
+    """The words of what is compared of each block, one part for each."""
     places: Places
-    shingles: UInt32Array
-    """Hashes of all shingles in page order, (words - size + 1,)."""
-    ends: IntArray
-    """Words before each block and, last, of all blocks, (n + 1,)."""
-    size: int
-    """Words in a shingle."""
-    words: UInt64Array
-    """Hashes of all words in page order, (words,)."""
-    are_function_words: BoolArray
-    """Which words are function words, (words,)."""
     all_hashes: UInt64Array
-    """Hashes of all blocks of the page, frame included, (m,), m >= n."""
+    """Hashes of all blocks of the page, frame included, (m,), m >= n, see `text.blocks`."""
     chosen: BoolArray
     """Which of these are compared, (m,)."""
+    size: int = 3
+    """Words in a shingle."""
+    ads: str = "window"
+    """The name of the rule by which shingles are advertisements."""
+
+    @cached_property
+    def hashes(self) -> UInt64Array:
+        """Hash of each block, (n,)."""
+        return self.all_hashes[self.chosen]
+
+    @cached_property
+    def all(self) -> Analysis:
+        """The shingles of all blocks."""
+        return Analysis(self.words, self.size, self.ads)
+
+    @cached_property
+    def shingles(self) -> UInt32Array:
+        """Hashes of all shingles in page order, (words - size + 1,)."""
+        return short_hashes(self.all.hashes)
+
+    @cached_property
+    def ends(self) -> IntArray:
+        """Words before each block and, last, of all blocks, (n + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.words.lengths, dtype=np.intp)))
+
+    @cached_property
+    def by_text(self) -> Mapping[TextName, Analysis]:
+        """The shingles of the texts `new`, `main` and `span`; equal texts share one object."""
+        made: dict[bytes, Analysis] = {}
+        choices = self.places.in_new, self.places.in_main, self.places.in_span
+        for choice in choices:
+            if (key := choice.tobytes()) not in made:
+                made[key] = self.all.of_parts(choice)
+        return {
+            name: made[choice.tobytes()] for name, choice in zip(TEXT_NAMES, choices, strict=True)
+        }
 
     @cached_property
     def _neighbours(self) -> tuple[UInt16Array, UInt32Array]:
@@ -134,7 +120,7 @@ class BlockColumns:
     @cached_property
     def are_sentences(self) -> BoolArray:
         """Which blocks have a function word in each five words, (n,), as sentences have."""
-        counts = np.concatenate(([0], np.cumsum(self.are_function_words)))[self.ends]
+        counts = np.concatenate(([0], np.cumsum(self.words.values.is_function_word)))[self.ends]
         sentences: BoolArray = FUNCTION_WORD_IN * np.diff(counts) >= np.diff(self.ends).clip(min=1)
         return sentences
 
@@ -183,16 +169,16 @@ class BlockColumns:
         shingles are not sampled is in neither set. Cost: 0.1 ms for 1,000 words.
         """
         are_sampled, are_there = found_in(self.shingles, sketch)
-        places = np.flatnonzero(np.isin(self.words, words))
+        places = np.flatnonzero(np.isin(self.words.values.hashes, words))
         places = places[among[np.searchsorted(self.ends[1:], places, "right")]]
         said: set[int] = set()
         lacking: set[int] = set()
         for place in places.tolist():
             around = slice(max(place - self.size + 1, 0), place + 1)
             if are_there[around].any():
-                said.add(int(self.words[place]))
+                said.add(int(self.words.values.hashes[place]))
             elif are_sampled[around].any():
-                lacking.add(int(self.words[place]))
+                lacking.add(int(self.words.values.hashes[place]))
         return said, lacking - said
 
     def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:

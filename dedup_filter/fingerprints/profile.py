@@ -1,4 +1,4 @@
-"""A page's texts -> profile: all measures by which it is judged, and all that are stored.
+"""A page, in the context of its host -> profile: all measures by which it is judged, or stored.
 
     all text, unread text    -> digest                                     (exact repeats)
     new, main, span          -> words -> shingles -> their hashes          (confirmation)
@@ -6,36 +6,32 @@
     shingles of all three    -> keys                                       (kept)
     the same, and the blocks -> sketch                                     (kept)
 
-The words of the blocks of a page were found when the page was read (`read_page`). Each text is made
-of some of the blocks:
+The words of the blocks of a page were found when the page was read (`read_page`). Each of the three
+texts is made of some of the blocks (`places`). All blocks that are no frame of the host are
+compared (`block_columns`), also outside these texts.
 
-    new     the main content of the blocks that its host has not shown yet
-    main    the main content of the blocks that are not known to be frame of the host
-    span    all blocks from the first to the last of `main`, frame included
-
-All blocks that are no frame of the host are compared (`block_columns`), also outside these texts.
-
-Guarantee: the same texts and options give the same profile on every machine. If the computation of
-a profile changes, old indexes become invalid.
+Guarantee: the same page, context and options give the same profile on every machine. If the
+computation of a profile changes, old indexes become invalid.
 
 Cost: 0.3 ms for 1,000 words.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import xxhash
 
 from dedup_filter.config import FilterConfig, FilterOptions
-from dedup_filter.features.analysis import Analysis, Words, analyse
+from dedup_filter.features.analysis import Analysis, analyse
 from dedup_filter.features.recipes import RECIPES, Features, part_features
-from dedup_filter.fingerprints.block_columns import BlockColumns, Places
+from dedup_filter.fingerprints.block_columns import BlockColumns, TextName
+from dedup_filter.fingerprints.places import Places, contents_of
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.fingerprints.sketch import (
-    BoolArray,
     UInt32Array,
-    UInt64Array,
     distinct_hashes,
     keys_of,
     row_of,
@@ -45,7 +41,15 @@ from dedup_filter.fingerprints.sketch import (
     union,
 )
 from dedup_filter.model import Document, Reason
-from dedup_filter.text.headlines import Headline, TimesShown, never_shown, title_parts
+from dedup_filter.text.blocks import text_hash
+from dedup_filter.text.headlines import (
+    MOST_OF_HEADLINE,
+    Counts,
+    Headline,
+    times_headed,
+    title_parts,
+)
+from dedup_filter.text.lines import text_blocks
 from dedup_filter.text.plain_text import count_words, normalize
 from dedup_filter.thresholds import FRAME_TIMES, HALF, LONG_WORDS, MIN_WORDS
 
@@ -59,42 +63,36 @@ WAITING_DIGEST = slice(12, 16)
 """Bytes of a digest: equal if the part of the unread text that waits for a script is equal."""
 
 
-class Surroundings(NamedTuple):
-    """The context of a page: its host, and the site of its host."""
+class Context(Protocol):
+    """What is known of the host of a page: see `frames.host_frames.HostContext`."""
 
-    times_shown: TimesShown = never_shown
-    is_frame_known: bool = False
-    """Whether the host's frame is known, and left out of the page's own texts."""
-    is_view: bool = False
-    """Whether the page is a print view: nearly all kept pages of the host have menus, and it has
-    none."""
-    is_of_site: Callable[[str], bool] | None = None
-    """Whether another host has the same menus; None: no host has."""
-    is_plain: bool = False
-    """Whether the page is a plain text, without the frame of a host."""
+    @property
+    def times(self) -> Sequence[int]:
+        """How many other pages of the host have shown each block."""
 
+    @property
+    def are_frame(self) -> Sequence[bool]:
+        """Whether each block is marked as frame of the host."""
 
-class PageTexts(NamedTuple):
-    """The blocks by which a page is judged."""
+    @property
+    def headline(self) -> Headline:
+        """The h1 that other pages do not share, and the title."""
 
-    document: Document
-    """The page's stored text, with its title, headings and images."""
-    places: Places
-    """Where its blocks stand, in page order."""
-    chosen: BoolArray
-    """Which of all its blocks these are, (m,)."""
-    hashes: UInt64Array
-    """The hashes of all its blocks, (m,)."""
-    texts: Sequence[str]
-    words: Words
-    """The words of the blocks, one part for each."""
-    headline: Headline = Headline()
-    around: Surroundings = Surroundings()
-    is_paged: bool = False
-    """Whether it is one page of a sequence."""
+    @property
+    def counts(self) -> Counts:
+        """See `PageProfile`."""
 
+    @property
+    def site_counts(self) -> Counts:
+        """See `PageProfile`."""
 
-TextName = Literal["new", "main", "span"]
+    @property
+    def is_frame_known(self) -> bool:
+        """See `PageProfile`."""
+
+    @property
+    def is_view(self) -> bool:
+        """See `PageProfile`."""
 
 
 class Text(NamedTuple):
@@ -109,7 +107,7 @@ class Text(NamedTuple):
     """Keys that find pages that share some of its shingles, see `phrase_keys`; b"" for none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PageProfile:
     """The measures by which a page is compared, and the measures that are stored."""
 
@@ -125,7 +123,14 @@ class PageProfile:
     waiting_words: float
     """Unread words that wait for a script, so that they may be the page's content."""
     headline: Headline
-    around: Surroundings
+    counts: Counts
+    """How many pages of the host were headed by an h1 or by a part of a title."""
+    site_counts: Counts
+    """The counts of sites whose pages have the menus of the page, also of their hosts."""
+    is_frame_known: bool
+    """Whether the frame of the host is known, and left out of the page's own texts."""
+    is_view: bool
+    """Whether it is a print view: nearly all kept pages of the host have menus, and it has none."""
     texts: tuple[Text, ...]
     """The texts that look up candidates: `new` and `main`, if they differ and have `MIN_WORDS`
     words; if neither has as many, `span`, if it has; else none. A text without features, of
@@ -144,6 +149,10 @@ class PageProfile:
     """How many of `shingles` have too few function words around them to belong to a sentence."""
     new_share: float
     """Words of the text `new`, divided by the words of `main`."""
+    known_by: TextName = "main"
+    """The page's stored text: the first text that looks up candidates, else `main`."""
+    is_plain: bool = False
+    """Whether it is a plain text, without the frame of a host."""
     is_paged: bool = False
     """Whether it is one page of a sequence."""
     canonical: tuple[str, ...] = ()
@@ -168,8 +177,8 @@ class PageProfile:
         the frame of the host is not known, because the half may be frame.
         """
         heads = [self.headline.h1] if self.headline.h1 else title_parts(self.headline.title)
-        times = min(map(self.around.times_shown, heads), default=0)
-        is_edition = self.around.is_frame_known and 0 < times < FRAME_TIMES
+        times = min([times_headed(head, self.counts) for head in heads], default=0)
+        is_edition = self.is_frame_known and 0 < times < FRAME_TIMES
         return self.new_share <= (HALF if is_edition else 0)
 
     @property
@@ -178,96 +187,98 @@ class PageProfile:
         return self.texts[0].fingerprint if self.texts else None
 
 
-class AnalysedTexts(NamedTuple):
-    """The words of the three texts of a page; equal texts share one object."""
+def profile_of(page: ReadPage, context: Context, config: FilterConfig) -> PageProfile:
+    """Measure a page in the context of its host and its sites. Cost: 0.3 ms for 1,000 words.
 
-    all: Analysis
-    """The analysis of all blocks."""
-    new: Analysis
-    main: Analysis
-    span: Analysis
-    found_by: Mapping[Analysis, int]
-    """Texts that look up candidates (unless most text is unread) -> their fingerprints."""
+    The headline of a plain text is its title, or else the short line that it begins with.
+    """
+    content, kinds = page.content, page.kinds
+    if isinstance(content, Document):
+        document, texts, headline = content, text_blocks(content.text), Headline("", content.title)
+        if len(texts) > 1 and kinds[0] == "line" and not content.title:
+            headline = Headline(texts[0][:MOST_OF_HEADLINE])
+        hashes = np.fromiter(map(text_hash, texts), np.uint64, len(texts))
+        chosen, places = np.ones(len(texts), np.bool_), Places.of_text(kinds)
+    else:
+        contents, headline = contents_of(content, context.times), context.headline
+        document = content.document(contents.known_by, contents.main)
+        hashes = np.array(content.shown.blocks, np.uint64)
+        places = Places.of(content, kinds, contents, context.times, context.are_frame)
+        chosen = places.in_span | places.in_main | places.in_new | places.is_line | ~places.is_frame
+        places = places.at(chosen)
+        texts = [block.text for block in compress(content.blocks, chosen.tolist())]
+    words, options = page.words.part(chosen), (config.shingle_size, config.ads)
+    blocks = BlockColumns(texts, words, places, hashes, chosen, *options)
+    return measured(document, blocks, headline, context, config, is_plain=page.is_plain)
 
-    @property
-    def known_by(self) -> Analysis:
-        """The page's stored text: the first text that looks up candidates, else `main`."""
-        return next(iter(self.found_by), self.main)
 
-
-def analysed_texts(texts: PageTexts, config: FilterConfig) -> AnalysedTexts:
-    """Make the shingles and the fingerprints of the three texts of a page."""
-    analysis = Analysis(texts.words, config.shingle_size, config.ads)
-    new, main, span = _cut(analysis, texts.places)
-    long = [text for text in dict.fromkeys((new, main)) if _is_long(text)]
-    found_by = {
-        text: value
-        for text in long or filter(_is_long, [span])
-        if (value := simhash(*features_of(texts.document, text, config))) is not None
+def measured(
+    document: Document,
+    blocks: BlockColumns,
+    headline: Headline,
+    context: Context,
+    config: FilterConfig,
+    *,
+    is_plain: bool = False,
+) -> PageProfile:
+    """Measure the blocks of a page. `document`: its stored text, title, headings and images."""
+    new, main, span = blocks.by_text.values()
+    found_by: dict[TextName, int] = {
+        name: value
+        for name in _found_by(blocks.by_text)
+        if (value := simhash(*features_of(document, blocks.by_text[name], config))) is not None
     }
-    return AnalysedTexts(analysis, new, main, span, found_by)
-
-
-def _is_long(text: Analysis) -> bool:
-    return text.words.count >= MIN_WORDS
-
-
-def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
-    """Measure a page. Cost: 0.3 ms for 1,000 words."""
-    document, places, chosen, block_hashes, block_texts, words, headline, around, is_paged = texts
-    analysis, new, main, span, found_by = analysed = analysed_texts(texts, config)
-    title, known_by = normalize(document.title), analysed.known_by
+    known_by: TextName = next(iter(found_by), "main")
+    known = blocks.by_text[known_by]
     all_text = document.whole_text or document.text
     has_more_unread = 0 < document.unread_words > count_words(all_text)
     is_unread = has_more_unread and main.words.count < LONG_WORDS
     hashes = {text: distinct_hashes(text.hashes) for text in dict.fromkeys((new, main, span))}
-    kept = sketch(union(list(hashes.values())), row_of(block_hashes[chosen]))
     has_keys = config.shared_phrases and not is_unread and found_by
     least = {text: smallest(text.hashes) for text in hashes} if has_keys else {}
     said = document.whole_hash or normalize(all_text)
+    texts = []
+    for name, value in ({} if is_unread else found_by).items():
+        text = blocks.by_text[name]
+        keys = keys_of([least[text]]) if least else b""
+        texts.append(Text(name, value, hashes[text], text.words.count, keys))
     return PageProfile(
-        digest=_digest(title, said, document),
-        is_blank=not (known_by.words.count or is_unread or any(map(str.isalnum, all_text))),
+        digest=_digest(normalize(document.title), said, document),
+        is_blank=not (known.words.count or is_unread or any(map(str.isalnum, all_text))),
         is_unread=is_unread,
         unread_words=document.unread_words,
         waiting_words=document.waiting_words,
         headline=headline,
-        around=around,
-        texts=tuple(
-            Text(
-                "new" if text is new else "main" if text is main else "span",
-                value,
-                hashes[text],
-                text.words.count,
-                keys_of([least[text]]) if least else b"",
-            )
-            for text, value in ({} if is_unread else found_by).items()
-        ),
-        blocks=BlockColumns(
-            block_texts,
-            block_hashes[chosen],
-            places,
-            (analysis.hashes >> np.uint64(32)).astype(np.uint32),
-            np.concatenate(([0], np.cumsum(words.lengths, dtype=np.intp))),
-            config.shingle_size,
-            analysis.words.values.hashes,
-            analysis.words.values.is_function_word,
-            block_hashes,
-            chosen,
-        ),
-        sketch=kept,
+        counts=context.counts,
+        site_counts=context.site_counts,
+        is_frame_known=context.is_frame_known,
+        is_view=context.is_view,
+        texts=tuple(texts),
+        blocks=blocks,
+        sketch=sketch(union(list(hashes.values())), row_of(blocks.hashes)),
         keys=keys_of([*least.values()]) if least else b"",
-        word_count=known_by.words.count,
-        language=words.language,
-        shingles=len(known_by.hashes),
-        shingles_without_stopword=int(np.count_nonzero(~known_by.is_sentence)),
+        word_count=known.words.count,
+        language=blocks.words.language,
+        shingles=len(known.hashes),
+        shingles_without_stopword=int(np.count_nonzero(~known.is_sentence)),
         new_share=new.words.count / max(main.words.count, 1),
-        is_paged=is_paged,
+        known_by=known_by,
+        is_plain=is_plain,
+        is_paged=document.is_paged,
         canonical=document.canonical,
         selected=document.selected,
         text=document.text,
         unread_reason=document.unread_reason,
     )
+
+
+def _found_by(texts: Mapping[TextName, Analysis]) -> list[TextName]:
+    """Return the texts that look up candidates, unless most text is unread; equal texts once."""
+    names: dict[Analysis, TextName] = {}
+    for name, text in texts.items():
+        if text.words.count >= MIN_WORDS:
+            names.setdefault(text, name)
+    return [name for name in names.values() if name != "span"] or [*names.values()]
 
 
 def fingerprint(text: str, **options: "Unpack[FilterOptions]") -> int | None:
@@ -285,22 +296,6 @@ def fingerprint(text: str, **options: "Unpack[FilterOptions]") -> int | None:
         ads=config.ads,
     )
     return simhash(*features_of(Document(text), analysis, config))
-
-
-def _cut(analysis: Analysis, places: Places) -> list[Analysis]:
-    """Return the analyses of the texts `new`, `main` and `span`; equal texts share one object."""
-    made: dict[bytes, Analysis] = {}
-    choices = places.in_new, places.in_main, places.in_span
-    for choice in choices:
-        key = choice.tobytes()
-        if key not in made:
-            words = analysis.words
-            made[key] = (
-                analysis
-                if choice.all()
-                else Analysis(words.part(choice), analysis.size, analysis.ads, is_part=True)
-            )
-    return [made[choice.tobytes()] for choice in choices]
 
 
 def features_of(document: Document, analysis: Analysis, config: FilterConfig) -> Features:

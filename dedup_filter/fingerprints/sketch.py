@@ -112,8 +112,14 @@ def tallies(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> list[int]:
 
 def distinct_hashes(shingle_hashes: npt.NDArray[np.uint64]) -> UInt32Array:
     """Return the 32-bit hashes of a set of shingles, distinct and in ascending order."""
+    return _ordered(short_hashes(shingle_hashes))
+
+
+def short_hashes(shingle_hashes: UInt64Array) -> UInt32Array:
+    """Return 32 bits of each hash, (n,)."""
     # The upper half; the lower half would do as well, because the finaliser mixes all bits.
-    return _ordered((shingle_hashes >> np.uint64(32)).astype(np.uint32))
+    short: UInt32Array = (shingle_hashes >> np.uint64(32)).astype(np.uint32)
+    return short
 
 
 def union(sets: Sequence[UInt32Array]) -> UInt32Array:

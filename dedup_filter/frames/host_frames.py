@@ -53,18 +53,23 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import compress, islice, repeat
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.profile import Surroundings
 from dedup_filter.frames.provisional_pages import ProvisionalPage, ProvisionalPages
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.content import ANY_MENU
-from dedup_filter.text.headlines import MOST_OF_HEADLINE, Headline, part_hash, shares_words
+from dedup_filter.text.headlines import (
+    MOST_OF_HEADLINE,
+    Counts,
+    Headline,
+    shares_words,
+    times_headed,
+)
 from dedup_filter.text.reading import Shown
 from dedup_filter.thresholds import FRAME_TIMES, HALF, MIN_WORDS, NEARLY_ALL, THIRD
 
@@ -264,32 +269,33 @@ class HostContext:
         )
 
     @property
-    def around(self) -> Surroundings:
-        """The context of the host that the comparison of the page uses."""
-        return Surroundings(
-            cache(self.times_headed),
-            self.host.is_frame_known,
-            self._is_view(),
-            self._is_of_site if self.sisters else None,
-        )
+    def is_frame_known(self) -> bool:
+        """Whether the frame of the host is known."""
+        return self.host.is_frame_known
+
+    @property
+    def counts(self) -> Counts:
+        """How many pages of the host and of its sites have shown each h1 and each part of a title.
+
+        The same dictionaries count blocks, by other hashes.
+        """
+        return [host.sightings for host in (self.host, *self.sites) if host.sightings]
+
+    @property
+    def site_counts(self) -> Counts:
+        """The counts of all sites whose pages have the menus of this page, and of their hosts."""
+        return [site.sightings for site in self.sisters]
 
     @property
     def headline(self) -> Headline:
         """The title, and the last h1 that fewer than `FRAME_TIMES` other pages of the host show."""
-        times, most = self.times_headed, FRAME_TIMES + self.own_count
-        own = [text for text in self.shown.h1 if times(text) < most]
+        counts, most = self.counts, FRAME_TIMES + self.own_count
+        own = [text for text in self.shown.h1 if times_headed(text, counts) < most]
         own = [text for text in own if shares_words(text, self.shown.title)] or own
         return Headline((own or [""])[-1][:MOST_OF_HEADLINE], self.shown.title[:MOST_OF_HEADLINE])
 
-    def times_headed(self, part: str) -> int:
-        """Count the pages of the host that were headed by an h1, or by a part of a title."""
-        return self._times([part_hash(part)], [self.host, *self.sites])[0]
-
-    def _is_of_site(self, other: str) -> bool:
-        """Return whether a page of another host was counted for one of these sites."""
-        return self._times([host_hash(other)], self.sisters)[0] > 0
-
-    def _is_view(self) -> bool:
+    @property
+    def is_view(self) -> bool:
         """Return whether nearly all other kept pages of the host have menus, and this one has none.
 
         If no page of the host was kept, one dropped page must have menus.

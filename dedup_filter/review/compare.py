@@ -90,7 +90,7 @@ class Comparison:
         if not self.config.learn_frames:
             return "frames are not learnt (learn_frames)"
         pages = counted(page.context.host.pages, "page")
-        if page.profile.around.is_frame_known:
+        if page.profile.is_frame_known:
             return f"the frame of B's host is known by {pages}"
         where = "" if self.has_index else " (give an index of the host: --index)"
         return f"the frame of B's host is not known: {pages} kept there{where}"

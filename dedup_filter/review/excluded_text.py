@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from dedup_filter.fingerprints.read_page import Contents
+from dedup_filter.fingerprints.places import Contents
 from dedup_filter.review.explained_page import ExplainedPage, tree_of
 from dedup_filter.text.blocks import Block, Role, frame_name, role_of, split_blocks
 from dedup_filter.text.concealed import Choice

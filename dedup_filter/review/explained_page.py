@@ -16,16 +16,12 @@ from lxml import etree
 from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import Analysis
-from dedup_filter.fingerprints.profile import (
-    AnalysedTexts,
-    PageProfile,
-    PageTexts,
-    analysed_texts,
-    profile,
-)
-from dedup_filter.fingerprints.read_page import Contents, ReadPage, Source, contents_of, texts_of
+from dedup_filter.fingerprints.block_columns import TextName
+from dedup_filter.fingerprints.places import Contents, contents_of
+from dedup_filter.fingerprints.profile import PageProfile, profile_of
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import HostContext, no_context
-from dedup_filter.model import Unjudged
+from dedup_filter.model import Document, Unjudged
 from dedup_filter.store.protocol import KeptContent
 from dedup_filter.store.records import PageRecord
 from dedup_filter.text.decode import parse
@@ -64,8 +60,6 @@ class ExplainedPage:
     page: ReadPage
     context: HostContext
     """The known frame of its host; empty for a plain text."""
-    texts: PageTexts
-    analysed: AnalysedTexts
     profile: PageProfile
     source: PageText | None = None
     """The HTML or text that was read; None: an index has kept the page's blocks."""
@@ -82,9 +76,8 @@ class ExplainedPage:
         """Profile a page, given the known frame of its host."""
         shown = page.shown
         context = no_context(shown) if page.is_plain else context_of(url, shown)
-        texts = texts_of(page, context.times, context.are_frame, context.headline, context.around)
-        analysed, found = analysed_texts(texts, config), profile(texts, config)
-        return cls(Place.of(url), config, page, context, texts, analysed, found, source)
+        found = profile_of(page, context, config)
+        return cls(Place.of(url), config, page, context, found, source)
 
     @classmethod
     def read(
@@ -106,7 +99,7 @@ class ExplainedPage:
     @property
     def text(self) -> str:
         """The text by which later pages find the page; `keep_text` keeps it."""
-        return self.texts.document.text
+        return self.profile.text
 
     @property
     def main_text(self) -> str:
@@ -119,6 +112,20 @@ class ExplainedPage:
         return "\n".join(block.text for block in self.contents.main)
 
     @cached_property
+    def document(self) -> Document:
+        """Its stored text, title, headings and images."""
+        content, contents = self.page.content, self.contents
+        if isinstance(content, Page) and contents is not None:
+            return content.document(contents.known_by, contents.main)
+        assert isinstance(content, Document)
+        return content
+
+    @property
+    def known_by(self) -> Analysis:
+        """The words and the shingles of its stored text."""
+        return self.profile.blocks.by_text[self.profile.known_by]
+
+    @cached_property
     def contents(self) -> Contents | None:
         """The blocks of its texts; None: it is a plain text."""
         content = self.page.content
@@ -129,14 +136,13 @@ class ExplainedPage:
     @property
     def judged_texts(self) -> list[JudgedText]:
         """Its texts, equal texts once."""
-        analysed = self.analysed
-        names = defaultdict[Analysis, list[str]](list)
-        for name, text in (("new", analysed.new), ("main", analysed.main), ("span", analysed.span)):
+        names = defaultdict[Analysis, list[TextName]](list)
+        for name, text in self.profile.blocks.by_text.items():
             names[text].append(name)
-        found_by = {} if self.profile.is_unread else analysed.found_by
+        found_by = {text.name: text.fingerprint for text in self.profile.texts}
         return [
-            JudgedText(", ".join(names[text]), text.words.count, found_by.get(text))
-            for text in names
+            JudgedText(", ".join(same), text.words.count, found_by.get(same[0]))
+            for text, same in names.items()
         ]
 
 

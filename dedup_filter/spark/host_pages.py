@@ -37,7 +37,7 @@ from dedup_filter.spark.data_frames import Row
 from dedup_filter.store.location import MEMORY, open_index
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite.page_reader import signed
-from dedup_filter.text.headlines import canonical_marks, title_parts
+from dedup_filter.text.headlines import canonical_marks, part_hash, times_headed, title_parts
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place, host_of, named_key
@@ -203,9 +203,8 @@ def _frozen(page: PageProfile, place: Place) -> PageProfile:
     """Return a profile that keeps no host in memory: with counts of its own headlines alone."""
     marks = canonical_marks(named_key(place, page.canonical), page.headline)
     heads = filter(None, (page.headline.h1, *title_parts(page.headline.title), *marks))
-    times_shown = {head: page.around.times_shown(head) for head in heads}
-    around = page.around._replace(times_shown=times_shown.__getitem__, is_of_site=None)
-    return replace(page, around=around, text="")
+    counts = {part_hash(head): times_headed(head, page.counts) for head in heads}
+    return replace(page, counts=[counts], site_counts=(), text="")
 
 
 def _values(kept: KeptPage, config: FilterConfig) -> Row:

@@ -40,6 +40,7 @@ from dedup_filter.comparison.candidates import (
 )
 from dedup_filter.comparison.rule import examined
 from dedup_filter.config import FilterConfig
+from dedup_filter.frames.host_frames import host_hash
 from dedup_filter.model import Match
 from dedup_filter.spark.data_frames import Row, cut, mapped
 from dedup_filter.spark.host_pages import KeptPage, keys_in
@@ -130,14 +131,13 @@ def _compared(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
 def _repeated(asked: KeptPage, earlier: Sequence[KeptPage], config: FilterConfig) -> Iterator[Row]:
     """Yield the pages that a page repeats, the best first."""
     assert asked.profile is not None
-    host, around = asked.record.host, asked.profile.around
+    host = asked.record.host
     of_site = {each.record.host for each in earlier if asked.menus & each.host_menus}
     # On hosts with the same menus the frame is needed to distinguish pages of one template.
     known = [each.record for each in earlier]
-    is_any_compared = around.is_frame_known or config.min_similarity is None
+    is_any_compared = asked.profile.is_frame_known or config.min_similarity is None
     records = [each for each in known if is_any_compared or each.host not in of_site]
-    around = around._replace(is_of_site=of_site.__contains__)
-    page = replace(asked.profile, around=around)
+    page = replace(asked.profile, site_counts=[dict.fromkeys(map(host_hash, of_site), 1)])
     near = [_within(text.fingerprint, records, config.max_distance) for text in page.texts]
     found, sources = found_by_texts(near)[0], dict[int, str]()
     if config.canonical and config.min_similarity is not None:

@@ -13,8 +13,8 @@ manual may number their sections differently.
 """
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import xxhash
@@ -38,13 +38,9 @@ _TOOL = re.compile(
 )
 """The version of the tool that has made a page, or of the manual that it belongs to."""
 
-TimesShown = Callable[[str], int]
-"""A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
-
-
-def never_shown(_: str) -> int:
-    """Return 0: the count for a host without known pages."""
-    return 0
+Counts = Sequence[Mapping[int, int]]
+"""Of a host, and of others with its menus: `part_hash` of an h1 or of a part of a title -> how many
+earlier pages were headed by it."""
 
 
 _SECTION = re.compile(
@@ -68,6 +64,7 @@ def title_parts(title: str) -> list[str]:
     return [*parts[:1], *(_TOOL.sub(r"\g<tool>\g<manual>", part) for part in parts[1:])]
 
 
+@lru_cache(maxsize=1024)
 def part_hash(part: str) -> int:
     """Return 64 bits that identify an h1 or a part of a title.
 
@@ -78,27 +75,32 @@ def part_hash(part: str) -> int:
     return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
 
 
+def times_headed(part: str, counts: Counts) -> int:
+    """Count the earlier pages that were headed by an h1, or by a part of a title."""
+    return max([each.get(part_hash(part), 0) for each in counts], default=0)
+
+
 class Headline(NamedTuple):
     """The h1 and the title of a page as written, at most `MOST_OF_HEADLINE` characters each."""
 
     h1: str = ""
     title: str = ""
 
-    def parts(self, times_shown: TimesShown) -> tuple[str, ...]:
+    def parts(self, counts: Counts) -> tuple[str, ...]:
         """Return, normalised, the h1 or else the title's parts that other pages do not share.
 
         If there is no such part: the part that fewest pages show.
         """
-        if self.has_own_h1(times_shown):
+        if self.has_own_h1(counts):
             return (_normal(self.h1),)
         written = [part for part in (*title_parts(self.title), self.h1) if part]
-        own = [part for part in title_parts(self.title) if times_shown(part) < FRAME_TIMES]
-        rarest = sorted(written, key=times_shown)[:1]
+        own = [part for part in title_parts(self.title) if times_headed(part, counts) < FRAME_TIMES]
+        rarest = sorted(written, key=partial(times_headed, counts=counts))[:1]
         return tuple(filter(None, map(_normal, own or rarest)))
 
-    def has_own_h1(self, times_shown: TimesShown) -> bool:
+    def has_own_h1(self, counts: Counts) -> bool:
         """Return whether there is an h1 that other pages do not share."""
-        return bool(self.h1) and times_shown(self.h1) < FRAME_TIMES
+        return bool(self.h1) and times_headed(self.h1, counts) < FRAME_TIMES
 
     def everything(self) -> tuple[str, ...]:
         """Return the h1 and all parts of the title, normalised."""
@@ -119,19 +121,19 @@ def canonical_marks(url_key: int, headline: Headline) -> tuple[str, str]:
 
 
 def is_headed_alike(
-    page: Headline, original: Headline, times_shown: TimesShown, *, with_title: bool = True
+    page: Headline, original: Headline, counts: Counts, *, with_title: bool = True
 ) -> bool:
     """Return whether a page of the same host has each part of a page's headline.
 
     If there is no headline, every page has it. `with_title`: below one h1, too, titles that other
     pages do not share are compared.
     """
-    theirs = original.parts(times_shown)
-    own = page.parts(times_shown)
-    if with_title and page.title != original.title and page.has_own_h1(times_shown):
-        of_title = (part for part in title_parts(page.title) if not times_shown(part))
+    theirs = original.parts(counts)
+    own = page.parts(counts)
+    if with_title and page.title != original.title and page.has_own_h1(counts):
+        of_title = (part for part in title_parts(page.title) if not times_headed(part, counts))
         own, theirs = (*own, *map(_normal, of_title)), (*theirs, *original.everything())
-    if not (page.has_own_h1(times_shown) and original.has_own_h1(times_shown)):
+    if not (page.has_own_h1(counts) and original.has_own_h1(counts)):
         # The h1 of one page may be in the title of the other.
         theirs = (*theirs, *original.everything())
     return all(any(_is_same(part, each) for each in theirs) for part in own)
@@ -147,20 +149,20 @@ def shares_words(h1: str, title: str) -> bool:
     return not title or bool(words[0] & words[1])
 
 
-def headlines(headline: Headline, times_shown: TimesShown) -> set[str]:
+def headlines(headline: Headline, counts: Counts) -> set[str]:
     """Return the texts that may be a page's headline: its own h1, the longest part of its title."""
-    of_title = Headline(title=headline.title).parts(times_shown)
-    return {*headline.parts(times_shown)[:1], *sorted(of_title, key=len)[-1:]}
+    of_title = Headline(title=headline.title).parts(counts)
+    return {*headline.parts(counts)[:1], *sorted(of_title, key=len)[-1:]}
 
 
-def are_within(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
+def are_within(page: Headline, original: Headline, counts: Counts) -> bool:
     """Return whether one of two headlines, on two hosts, contains the other as whole words.
 
     The frame of the other host is not known, and may have an h1 of its own. So it is enough if the
     h1 or the longest part of the title is contained. A page without a headline agrees with any
     page.
     """
-    mine, theirs = headlines(page, times_shown), headlines(original, never_shown)
+    mine, theirs = headlines(page, counts), headlines(original, ())
     if not mine or not theirs:
         return True
     others = list(map(_without_section, original.everything()))

@@ -169,6 +169,7 @@ class Page:
             _hash_of(hashes.tobytes(), self.notes_hash),
             self.canonical,
             self.selected,
+            self.is_paged,
         )
 
     def _images_inside(self, content: Iterable[Block]) -> tuple[int, ...]:

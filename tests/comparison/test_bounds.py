@@ -128,7 +128,7 @@ class TestWordsOfATextOfAnotherHost:
         texts = [words(name, 17) for name in "abcdef"]
         judged, kept = known_page(*map(new, texts)), original(*reversed(texts))
         assert missing(judged, kept, where=AWAY, least=least) is None
-        plain_text = replace(judged, around=judged.around._replace(is_plain=True))
+        plain_text = replace(judged, is_plain=True)
         assert missing(plain_text, kept, where=AWAY, least=least) == expected
 
 

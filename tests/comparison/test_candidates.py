@@ -16,8 +16,8 @@ from dedup_filter.comparison.candidates import (
     found_by_texts,
     relation,
 )
-from dedup_filter.fingerprints.profile import Surroundings
 from dedup_filter.fingerprints.sketch import contained
+from dedup_filter.frames.host_frames import host_hash
 from dedup_filter.model import Match
 
 
@@ -91,7 +91,7 @@ class TestFoundByPhrases:
     def test_not_those_of_other_hosts_with_the_same_menus(self):
         page = measured(new(words("a", 60)))
         site = {"a.example", "b.example"}
-        page = replace(page, around=Surroundings(is_of_site=site.__contains__))
+        page = replace(page, site_counts=[{host_hash(host): 1 for host in site}])
         hosts = ["a.example", "b.example", "c.example", ""]
         kept = [stored(n, 0, page.sketch, host) for n, host in enumerate(hosts)]
         shared = dict.fromkeys(range(4), 1)
@@ -112,16 +112,15 @@ class TestFoundByPhrases:
 @pytest.mark.parametrize(
     ("own_host", "host", "sites", "expected"),
     [
-        ("a", "a", None, (True, False)),
-        ("a", "b", None, (False, False)),
-        ("a", "b", {"b"}, (False, True)),
-        ("a", "c", {"b"}, (False, False)),
-        ("a", "a", {"a", "b"}, (True, True)),
+        ("a", "a", "", (True, False)),
+        ("a", "b", "", (False, False)),
+        ("a", "b", "b", (False, True)),
+        ("a", "c", "b", (False, False)),
+        ("a", "a", "ab", (True, True)),
         # Two pages without a host are of no host.
-        ("", "", None, (False, False)),
+        ("", "", "", (False, False)),
     ],
 )
 def test_hosts_are_the_same_or_show_the_same_menus(own_host, host, sites, expected):
-    is_of_site = None if sites is None else sites.__contains__
-    page = replace(measured(new("page")), around=Surroundings(is_of_site=is_of_site))
+    page = replace(measured(new("page")), site_counts=[{host_hash(s): 2} for s in sites])
     assert relation(page, own_host, host) == expected

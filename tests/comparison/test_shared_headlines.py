@@ -29,7 +29,7 @@ def is_headed(
 ) -> bool:
     """Ask of a page, with its h1 above its text, and of another one."""
     judged = measured(*([new(one.h1)] if one.h1 else []), new(text), headline=one, **options)
-    judged = replace(judged, around=judged.around._replace(is_plain=is_plain))
+    judged = replace(judged, is_plain=is_plain)
     kept = measured(new(text_there), headline=other)
     return are_headed_alike(judged, Candidate(0, 3, *where, kept.sketch, kept.headline))
 
@@ -125,7 +125,7 @@ def test_the_longest_part_of_a_title_is_a_headline_too(one, other):
 def test_what_the_host_of_the_page_shares_may_be_a_headline_elsewhere():
     one, other, text = Headline("Frozen sea"), Headline("Harbour closed"), f"{A} harbour closed {B}"
     title = Headline("Harbour closed", "Ice")
-    shared = {"times_shown": lambda part: 2 * (part == "Harbour closed")}
+    shared = {"headed": {"Harbour closed": 2}}
     assert is_headed(one, other, text, text, **shared)
     assert is_headed(one, title, text, text, **shared)
     assert not is_headed(title, one, text, text, **shared)

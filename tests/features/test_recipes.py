@@ -7,13 +7,14 @@ from math import sqrt
 import numpy as np
 import pytest
 import xxhash
+from measured_pages import Alone
 
 from dedup_filter import FilterConfig, fingerprint
 from dedup_filter.features.analysis import analyse, hash_of_kind, hash_shingles, hash_words
 from dedup_filter.features.languages import function_words, stopwords
 from dedup_filter.features.recipes import RECIPES, PartWeights, part_features
-from dedup_filter.fingerprints.profile import profile
-from dedup_filter.fingerprints.read_page import ReadPage, texts_of
+from dedup_filter.fingerprints.profile import profile_of
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 
 SENTENCE = "the cat saw the dog and a pigeon flew to market hall station square harbour"
@@ -148,7 +149,7 @@ def test_no_words_give_no_features(nothing):
 def fingerprint_of(document=None, **options):
     document = document or Document(PAGE, TITLE, "en", PAGE, HEADINGS, IMAGES)
     config = FilterConfig(features="shingles", **options)
-    return f"{profile(texts_of(ReadPage.of(document, config)), config).fingerprint:016x}"
+    return f"{profile_of(ReadPage.of(document, config), Alone(), config).fingerprint:016x}"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from measured_pages import frame, measured, new, shown_once, words
+from measured_pages import Alone, frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import (
@@ -12,9 +12,9 @@ from dedup_filter.fingerprints.profile import (
     UNREAD_DIGEST,
     WAITING_DIGEST,
     PageProfile,
-    profile,
+    profile_of,
 )
-from dedup_filter.fingerprints.read_page import ReadPage, texts_of
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Document
 from dedup_filter.text.headlines import Headline
@@ -24,7 +24,7 @@ CONFIG = FilterConfig()
 
 
 def of_document(document: Document) -> PageProfile:
-    return profile(texts_of(ReadPage.of(document, CONFIG)), CONFIG)
+    return profile_of(ReadPage.of(document, CONFIG), Alone(), CONFIG)
 
 
 def of_text(text: str, **options: object) -> PageProfile:
@@ -139,7 +139,7 @@ class TestWasShown:
     @pytest.mark.parametrize("is_frame_known", [True, False])
     @pytest.mark.parametrize("times", [0, 1, 2])
     def test_if_nothing_is_new(self, times, is_frame_known):
-        around = {"times_shown": lambda _: times, "is_frame_known": is_frame_known}
+        around = {"headed": {self.HEADED.h1: times}, "is_frame_known": is_frame_known}
         shown, news = [shown_once(words("b", 60))], [new("line")]
         assert measured(*shown, headline=self.HEADED, **around).was_shown
         is_edition = times == 1 and is_frame_known
@@ -151,7 +151,7 @@ class TestWasShown:
             new(words("n", count)),
             shown_once(words("b", 60)),
             headline=self.HEADED,
-            times_shown=lambda _: 1,
+            headed={self.HEADED.h1: 1},
             is_frame_known=True,
         )
         assert page.was_shown == was_shown
@@ -174,7 +174,7 @@ class TestWasShown:
             new(words("n", 30)),
             shown_once(words("b", 60)),
             headline=headline,
-            times_shown=lambda part: {"Ice": 1, "The Paper": 9}.get(part, 0),
+            headed={"Ice": 1, "The Paper": 9},
             is_frame_known=True,
         )
         assert page.was_shown == is_edition
@@ -206,14 +206,14 @@ PROSE = words("p", LINE_WORDS + 1)
     ],
 )
 def test_a_text_is_its_paragraphs_and_lines(text, title, blocks, headline):
-    texts = texts_of(ReadPage.of(Document(text, title), CONFIG))
-    kinds = ["prose" if is_prose else "line" for is_prose in texts.places.is_prose]
-    assert list(zip(texts.texts, kinds, strict=True)) == blocks
-    assert texts.headline == headline
-    of_text, all_blocks = ("in_new", "in_main", "in_span"), len(blocks)
-    for each in dataclasses.fields(texts.places):
+    page = of_text(text, title=title)
+    places = page.blocks.places
+    kinds = ["prose" if is_prose else "line" for is_prose in places.is_prose]
+    assert list(zip(page.blocks.texts, kinds, strict=True)) == blocks
+    assert page.headline == headline
+    in_all, all_blocks = ("in_new", "in_main", "in_span"), len(blocks)
+    for each in dataclasses.fields(places):
         if each.name not in ("is_prose", "is_line"):
-            count = np.count_nonzero(getattr(texts.places, each.name))
-            assert count == (all_blocks if each.name in of_text else 0), each.name
-    assert (texts.around.times_shown("Title"), texts.around.is_frame_known) == (0, False)
-    assert texts.around.is_plain
+            count = np.count_nonzero(getattr(places, each.name))
+            assert count == (all_blocks if each.name in in_all else 0), each.name
+    assert page.is_plain

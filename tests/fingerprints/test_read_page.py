@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from measured_pages import Alone
 from site_pages import framed
 from text_samples import FIRST, MARKUP, SECOND, page_of
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.block_columns import Places
-from dedup_filter.fingerprints.profile import profile
-from dedup_filter.fingerprints.read_page import ReadPage, Source, texts_of
+from dedup_filter.fingerprints.places import Places
+from dedup_filter.fingerprints.profile import profile_of
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Document
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.plain_text import normalize
@@ -29,7 +30,7 @@ GERMAN = (
 def measures(page, times):
     """All that is measured of a page, in values that can be compared."""
     are_frame = [number > 1 for number in times]
-    found = profile(texts_of(page, times, are_frame), CONFIG)
+    found = profile_of(page, Alone(times=times, are_frame=are_frame), CONFIG)
     blocks = found.blocks
     return (
         *(found.digest, found.language, found.word_count, found.sketch, found.keys, found.text),

@@ -113,7 +113,7 @@ def test_a_page_that_is_kept_first_counts_for_its_host_beside_an_index(tmp_path,
             expected = kept.see(pages[2][0], html=pages[2][1])
         assert said(found.verdict) == said(expected)
         assert found.second.page.context.host.pages == 1 + known
-        assert found.second.page.profile.around.is_frame_known == bool(known)
+        assert found.second.page.profile.is_frame_known == bool(known)
 
 
 RELATIONS = [

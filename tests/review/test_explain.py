@@ -41,7 +41,7 @@ def explain(name, url="", index=None):
 
 
 def simhash(page):
-    return simhash_of(page.texts.document, page.analysed.known_by, page.config)
+    return simhash_of(page.document, page.known_by, page.config)
 
 
 def text_and_prints(page):
@@ -187,7 +187,7 @@ def test_frames_that_pages_of_the_host_have_shown(tmp_path, article):
     assert rules(here) == [
         ("frame_seen", "Read in the harbour town since 1820", "shown by 3 earlier pages")
     ]
-    assert (here.context.host.pages, here.profile.around.is_frame_known) == (3, True)
+    assert (here.context.host.pages, here.profile.is_frame_known) == (3, True)
     for url, where in (("http://b.example/3", index), ("http://a.example/3", None)):
         assert rules(explain(str(tmp_path / "a.html"), url, index=where).explained) == []
 
@@ -224,8 +224,8 @@ def test_headline_of_a_list_of_links_that_stands_outside_of_it(tmp_path):
 )
 def test_language(markup, expected):
     found = of(markup)
-    by = found.analysed.all.words.language_by
-    assert (found.profile.language, by, found.texts.document.language) == expected
+    by = found.known_by.words.language_by
+    assert (found.profile.language, by, found.document.language) == expected
 
 
 def bits_of(weighted):
@@ -285,11 +285,11 @@ def test_features_of_each_recipe_have_names(text, options):
 def test_phrases_taken_for_advertisements():
     offer = "buy cheap copper lanterns discount shipping worldwide orders today winter sale"
     found = of(f"<p>{ARTICLE}</p><p>{' '.join([offer] * 3)}</p><p>{ARTICLE}</p>")
-    assert consists_of_sentences(found.analysed.known_by)
-    assert any(offer in row for row in advertisements(found.analysed.known_by))
+    assert consists_of_sentences(found.known_by)
+    assert any(offer in row for row in advertisements(found.known_by))
     assert "buy" not in [each.name for each in simhash(found).features]
     assert 20 < found.profile.shingles_without_stopword < found.profile.shingles
-    assert not consists_of_sentences(of(f"<p>{' '.join([offer] * 9)}").analysed.known_by)
+    assert not consists_of_sentences(of(f"<p>{' '.join([offer] * 9)}").known_by)
 
 
 @pytest.mark.parametrize(

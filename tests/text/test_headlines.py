@@ -9,6 +9,7 @@ from dedup_filter.text.headlines import (
     are_within,
     headlines,
     is_headed_alike,
+    part_hash,
     shares_words,
     title_parts,
 )
@@ -17,8 +18,8 @@ LONG = "A long story about the sea and those who live by it and of it"
 
 
 def shown(times):
-    """Tell on how many pages of the host each part was shown."""
-    return lambda part: times.get(part, 0)
+    """The counts of a host: on how many of its pages each part was shown."""
+    return [{part_hash(part): count for part, count in times.items()}]
 
 
 def are_alike(page, original):

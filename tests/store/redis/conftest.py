@@ -22,7 +22,7 @@ def crawler(monkeypatch):
 
     In the end those of one index know the same pages, unless its server is away, and are closed.
     """
-    monkeypatch.setattr("dedup_filter.judging.profile", profile_of)
+    monkeypatch.setattr("dedup_filter.judging.profile_of", profile_of)
     of_index = defaultdict(list)
     with ExitStack() as closed:
 

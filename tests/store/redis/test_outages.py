@@ -10,7 +10,7 @@ from site_pages import framed
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreAway, StoreError
-from dedup_filter.fingerprints.read_page import ReadPage, texts_of
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 from dedup_filter.store.redis.connection import TIMEOUT
 from dedup_filter.store.redis.shared_keeper import SharedReader
@@ -85,7 +85,7 @@ def test_a_page_that_was_kept_and_never_told_of_is_taken_back(crawlers):
 
 
 def measures(like):
-    return profile_of(texts_of(ReadPage.of(Document(like.text), FilterConfig())), None)
+    return profile_of(ReadPage.of(Document(like.text), FilterConfig()), None, None)
 
 
 @pytest.mark.parametrize("settle", ["commit", "release"])

@@ -1,0 +1,182 @@
+"""Blocks of a page -> which texts of the page they are in, what they are, and where they stand.
+
+    new     the main content of the blocks that its host has not shown yet
+    main    the main content of the blocks that are not known to be frame of the host
+    span    all blocks from the first to the last of `main`, frame included
+
+Cost: 0.2 ms for 200 blocks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.text.blocks import Block, Containers
+from dedup_filter.text.content import (
+    Content,
+    find_content,
+    first_link,
+    link_items,
+    whole_content,
+    word_sum,
+)
+from dedup_filter.text.reading import Page
+from dedup_filter.thresholds import FRAME_TIMES, LINE_WORDS, MIN_WORDS
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+
+_ROWS = ("item", "pair", "cell", "caption", "code")
+BlockKind = Literal["prose", "line", "link"]
+"""The kind of a block: sentences; a name, a price, a date; or mostly links."""
+
+
+def kinds_of(blocks: Sequence[Block]) -> list[BlockKind]:
+    """Return what each block is; a heading belongs to the links below it ("Read also")."""
+    are_before_links = [not block.is_text for block in blocks[1:]] + [False]
+    return [
+        "link"
+        if not block.is_text or (is_before_links and block.kind == "heading")
+        else "line"
+        if block.words <= LINE_WORDS
+        else "prose"
+        for block, is_before_links in zip(blocks, are_before_links, strict=False)
+    ]
+
+
+class Contents(NamedTuple):
+    """The blocks of the three texts of a page, and how they were chosen."""
+
+    new: Sequence[Block]
+    main: Sequence[Block]
+    span: Sequence[Block]
+    of_new: Content
+    """The content of the blocks that the host has not shown."""
+    of_unframed: Content
+
+    @property
+    def known_by(self) -> Sequence[Block]:
+        """The blocks of the text that the page is known by."""
+        return self.new if word_sum(self.new) >= MIN_WORDS else self.main
+
+
+def contents_of(page: Page, times: Sequence[int]) -> Contents:
+    """Choose the blocks of the three texts, finding the content of equal lists once.
+
+    `times` is how many earlier pages have shown each block.
+    """
+    blocks = page.blocks
+    unframed = [block for block, shown in zip(blocks, times, strict=True) if shown < FRAME_TIMES]
+    unseen = [block for block, shown in zip(blocks, times, strict=True) if not shown]
+    of_all = page.main
+    of_unframed = of_all if len(unframed) == len(blocks) else find_content(unframed)
+    of_new = of_unframed if len(unseen) == len(unframed) else find_content(unseen)
+    # While nothing is known to be frame, the links around the content may be the menus.
+    new = of_new.own if any(times) else of_new.main
+    span = whole_content(blocks, of_all.main)
+    return Contents(new, of_unframed.main, span, of_new, of_unframed)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """What the n blocks of a page are, and where they stand: columns of (n,)."""
+
+    times: IntArray
+    """How many earlier pages of the host have shown it."""
+    is_frame: BoolArray
+    """Whether it is marked as frame of the host, see `host_frames`."""
+    is_prose: BoolArray
+    is_line: BoolArray
+    """A block that is neither prose nor a line is links."""
+    in_new: BoolArray
+    """Whether it is in the text `new`; likewise in `main` and `span`."""
+    in_main: BoolArray
+    in_span: BoolArray
+    is_beside: BoolArray
+    """Whether it stands outside the body of the main content."""
+    is_framed: BoolArray
+    """Whether it stands in a frame of the page: aside, nav, footer ..."""
+    is_outside: BoolArray
+    """Whether it stands outside the element that HTML names as main content."""
+    is_above: BoolArray
+    """Whether it stands above all links and outside the main text."""
+    is_item: BoolArray
+    """Whether it belongs to a group of links, each with little text of its own."""
+    is_row: BoolArray
+    """Whether it is a cell, an item of a list, a caption, or code."""
+    is_masked: BoolArray
+    """Whether a part of it changes by itself, and the rest are words: "Read 1,037 times"."""
+    has_links: BoolArray
+
+    @classmethod
+    def of(
+        cls,
+        page: Page,
+        kinds: Sequence[BlockKind],
+        contents: "Contents",
+        times: Sequence[int],
+        are_frame: Sequence[bool],
+    ) -> "Places":
+        """Return the columns for all blocks of a page, by their kinds and the texts they are in."""
+        blocks = page.blocks
+        positions = np.array([block.position for block in blocks], np.intp)
+
+        def mask(chosen: Sequence[Block]) -> BoolArray:
+            if len(chosen) == len(blocks):
+                return np.ones(len(blocks), np.bool_)
+            are_chosen = np.zeros(positions.max(initial=0) + 1, np.bool_)
+            are_chosen[[block.position for block in chosen]] = True
+            return are_chosen[positions]
+
+        shown, in_main, in_span = np.array(times, np.intp), mask(contents.main), mask(contents.span)
+        first, end = contents.of_unframed.body
+        return cls(
+            times=shown,
+            is_frame=np.array(are_frame, np.bool_),
+            is_prose=np.array([kind == "prose" for kind in kinds], np.bool_),
+            is_line=np.array([kind == "line" for kind in kinds], np.bool_),
+            in_new=in_main if contents.new is contents.main else mask(contents.new),
+            in_main=in_main,
+            in_span=in_span,
+            is_beside=(positions < first) | (positions >= end),
+            is_framed=(shown < FRAME_TIMES) & ~mask(contents.of_unframed.candidates),
+            is_outside=_outside_main_element(blocks, positions),
+            is_above=(positions < first_link(blocks)) & ~in_span,
+            is_item=link_items(blocks),
+            is_row=np.array([block.kind in _ROWS for block in blocks], np.bool_),
+            is_masked=np.array(list(map(_is_masked, blocks)), np.bool_),
+            has_links=np.array([block.link_words > 0 for block in blocks], np.bool_),
+        )
+
+    @classmethod
+    def of_text(cls, kinds: Sequence[BlockKind]) -> "Places":
+        """Return the columns for the blocks of a plain text: all are its main text."""
+        is_prose = np.array([kind == "prose" for kind in kinds], np.bool_)
+        no, yes = np.zeros_like(is_prose), np.ones_like(is_prose)
+        times = np.zeros(len(is_prose), np.intp)
+        return cls(times, no, is_prose, ~is_prose, yes, yes, yes, no, no, no, no, no, no, no, no)
+
+    def at(self, chosen: BoolArray) -> "Places":
+        """Return the columns of the chosen blocks, given by a mask, (n,)."""
+        return (
+            self
+            if chosen.all()
+            else Places(*(getattr(self, each.name)[chosen] for each in fields(self)))
+        )
+
+
+def _is_masked(block: Block) -> bool:
+    return block.compared != block.text and not any(map(str.isdigit, block.compared))
+
+
+def _outside_main_element(blocks: Sequence[Block], positions: npt.NDArray[np.intp]) -> BoolArray:
+    """Return which blocks stand outside the only `main` element; none if there is not one."""
+    containers = blocks[0].containers if blocks else Containers()
+    found = [number for number, role in enumerate(containers.roles) if role.frame == "main"]
+    if len(found) != 1:
+        return np.zeros(len(blocks), np.bool_)
+    first, end = containers.firsts[found[0]], containers.ends[found[0]]
+    return (positions < first) | (positions >= end)
