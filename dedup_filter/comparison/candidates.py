@@ -10,6 +10,8 @@ Knows no index and no store; the caller brings the results of the look-ups.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.frames.host_frames import host_hash
@@ -121,16 +123,34 @@ def found_beyond(page: PageProfile, stored: Iterable[Stored], evidence: int) -> 
     Each is compared with the nearest text of the page. Its sketch must sample `evidence` phrases of
     this text, or all if there are fewer, and contain most of the sampled phrases.
     """
-    found: Found = {}
-    for each in stored if page.texts else ():
-        value = each.fingerprint or 0
-        distances = [(text.fingerprint ^ value).bit_count() for text in page.texts]
-        nearest = distances.index(min(distances))
-        hashes = page.texts[nearest].hashes
-        there, sampled, _ = (int(each[0]) for each in contained(hashes, [each.sketch]))
-        if sampled >= min(evidence, len(hashes)) and there >= MOST * sampled:
-            found[each.page] = nearest, distances[nearest]
-    return found
+    known = list(stored) if page.texts else []
+    nearest = [
+        min(
+            ((text.fingerprint ^ (each.fingerprint or 0)).bit_count(), number)
+            for number, text in enumerate(page.texts)
+        )
+        for each in known
+    ]
+    counts = counts_in(page, [number for _, number in nearest], [each.sketch for each in known])
+    return {
+        each.page: (number, distance)
+        for each, (distance, number), (there, sampled, _) in zip(
+            known, nearest, counts, strict=True
+        )
+        if sampled >= min(evidence, len(page.texts[number].hashes)) and there >= MOST * sampled
+    }
+
+
+def counts_in(
+    page: PageProfile, texts: Sequence[int], sketches: Sequence[bytes]
+) -> list[tuple[int, int, int]]:
+    """Return what `contained` counts of n texts of a page, by their numbers, in a sketch each."""
+    counts = np.zeros((len(texts), 3), np.intp)
+    for text in set(texts):
+        numbers = [number for number, each in enumerate(texts) if each == text]
+        found = contained(page.texts[text].hashes, [sketches[number] for number in numbers])
+        counts[numbers] = np.transpose(found)
+    return [(there, sampled, size) for there, sampled, size in counts.tolist()]
 
 
 def found_by_phrases(

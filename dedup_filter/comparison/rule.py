@@ -47,14 +47,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup_filter.comparison.candidates import Candidate
+from dedup_filter.comparison.candidates import Candidate, counts_in
 from dedup_filter.features.analysis import hash_words
 from dedup_filter.features.languages import function_words
 from dedup_filter.features.tokens import tokens_of_parts
 from dedup_filter.fingerprints.block_columns import Shares
 from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.profile import UNREAD_DIGEST, WAITING_DIGEST, PageProfile
-from dedup_filter.fingerprints.sketch import BoolArray, contained
+from dedup_filter.fingerprints.sketch import BoolArray
 from dedup_filter.model import MissingLine, Refusal, Rule
 from dedup_filter.text.headlines import (
     are_within,
@@ -101,11 +101,16 @@ def examined(
     Cost: 5 us a candidate; 0.2 ms for the first, and for each that has enough of the page's phrases
     to be compared by blocks.
     """
-    found = zip(candidates, _shares(page, candidates), strict=True)
-    nearest = sorted(found, key=lambda each: (each[0].distance, -each[1][0]))
+    sketches = [candidate.sketch for candidate in candidates]
+    counts = counts_in(page, [candidate.text for candidate in candidates], sketches)
+    found = [
+        (candidate, there / max(sampled, 1), there < HALF * (sampled + size - there))
+        for candidate, (there, sampled, size) in zip(candidates, counts, strict=True)
+    ]
+    nearest = sorted(found, key=lambda each: (each[0].distance, -each[1]))
     judged, allowed = _Judged(page, without), _Allowed(1 - (least or 0), max_missing)
     looked_at = []
-    for number, (candidate, (share, is_part)) in enumerate(nearest):
+    for number, (candidate, share, is_part) in enumerate(nearest):
         words, refusal = page.texts[candidate.text].word_count, None
         if least is not None and number and not _may_be_enough(share, words, allowed):
             refusal = Refusal("words", (1 - share) * words, allowed.share * words, "")
@@ -116,20 +121,6 @@ def examined(
             refusal = refusal._replace(page=candidate.page, distance=candidate.distance)
         looked_at.append(Examined(candidate, share, refusal))
     return looked_at
-
-
-def _shares(page: PageProfile, candidates: Sequence[Candidate]) -> list[tuple[float, bool]]:
-    """Return which share of the text that found it each candidate has, and whether it is larger."""
-    found = [(1.0, False)] * len(candidates)
-    for text in {candidate.text for candidate in candidates}:
-        hashes = page.texts[text].hashes
-        numbers = [n for n, candidate in enumerate(candidates) if candidate.text == text]
-        counts = contained(hashes, [candidates[number].sketch for number in numbers])
-        for number, *of_one in zip(numbers, *map(np.ndarray.tolist, counts), strict=True):
-            there, sampled, size = of_one
-            share = there / max(sampled, 1) if len(hashes) else 1.0
-            found[number] = share, there < HALF * (sampled + size - there)
-    return found
 
 
 def _may_be_enough(share: float, words: int, allowed: "_Allowed") -> bool:
