@@ -356,7 +356,8 @@ class _Comparison:
         is_item = (is_link | places.is_item) & ~places.in_main
         # Beside the prose stands what its address shares; within it, only links of a story.
         is_teaser = is_item & (is_one | is_story | places.is_outside)
-        beside = places.is_beside & (is_teaser | is_one & ~self._are_values)
+        labelled = places.is_line & self.page.blocks.are_labelled
+        beside = places.is_beside & (is_teaser | (is_one & ~self._are_values & ~labelled))
         within = is_teaser & ~places.is_beside
         if not is_one and float(shares.missing[within & compared].sum()) > THIRD * shared:
             within = np.zeros_like(within)

@@ -10,6 +10,7 @@ shingles tell which part is there.
 Knows no host and no rule. Cost: 50 us for a sketch and 200 blocks.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +53,8 @@ class Shares(NamedTuple):
     missing: FloatArray
     """Estimated words that the other page lacks; all words, if no shingle is sampled."""
 
+
+_LABELLED = re.compile(r"[^\W\d][^:：]{0,30}[:：]\s*\S")
 
 TextName = Literal["new", "main", "span"]
 TEXT_NAMES: tuple[TextName, ...] = ("new", "main", "span")
@@ -123,6 +126,11 @@ class BlockColumns:
         counts = np.concatenate(([0], np.cumsum(self.words.values.is_function_word)))[self.ends]
         sentences: BoolArray = FUNCTION_WORD_IN * np.diff(counts) >= np.diff(self.ends).clip(min=1)
         return sentences
+
+    @cached_property
+    def are_labelled(self) -> BoolArray:
+        """Which blocks are a label and a value, (n,): "Colour: red"."""
+        return np.array([_LABELLED.match(text) is not None for text in self.texts], np.bool_)
 
     @cached_property
     def _bounds(self) -> tuple[IntArray, IntArray]:

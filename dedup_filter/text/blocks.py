@@ -23,7 +23,7 @@ import xxhash
 
 from dedup_filter.text.lines import LINE_END, MOST_LINES, join_wrapped, with_line_ends
 from dedup_filter.text.marked_text import IMAGE, LINK, OPEN, UNIMAGE, UNLINK
-from dedup_filter.text.masks import masked
+from dedup_filter.text.masks import begins_as_notice, masked
 from dedup_filter.text.plain_text import count_words, is_spaced, without_unseen
 from dedup_filter.thresholds import LINE_WORDS
 
@@ -274,7 +274,7 @@ def _lines(raw: str, kind: Kind, most: int) -> list[str]:
 
 def compared_text(text: str, words: float, kind: Kind) -> str:
     """Return what is compared of the text of a block: see `masks`; code has only values."""
-    if words > LINE_WORDS or kind == "code":
+    if kind == "code" or (words > LINE_WORDS and not begins_as_notice(text)):
         return text
     return masked(text, in_table=kind in _WITH_VALUES)
 

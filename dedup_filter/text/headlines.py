@@ -32,7 +32,8 @@ _BETWEEN_PARTS = re.compile(
 _NAME, _VERSION = r"[^\W\d][\w.+# -]{0,40}?", r"\s+v?\d[\w.+-]*"
 _TOOL = re.compile(
     rf"(?P<tool>\b(?:by|with|using)\s+{_NAME}){_VERSION}$"
-    rf"|(?P<manual>\b{_NAME}){_VERSION}(?=\s+(?:documentation|dokumentation|documentación|docs|manual"
+    rf"|(?P<manual>\b{_NAME}){_VERSION}(?=(?::\s[\w ]{{1,40}}?)?"
+    r"\s+(?:documentation|dokumentation|documentación|docs|manual"
     r"|handbuch|reference|api|文档|文件|說明文件|ドキュメント)\b)",
     re.IGNORECASE,
 )

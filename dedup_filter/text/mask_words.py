@@ -333,11 +333,15 @@ en updated last_update last_updated modified last_modified edited last_edited la
 en last_revised last_reviewed generated accessed last_accessed retrieved today_is it_is_now cached
 en it_is_currently time_now_is time_is_now current_time current_date server_time local_time
 en last_visit last_seen last_active last_login last_checked last_post date_printed page_loaded
+en revised revision_date
 de aktualisiert stand: letzte_aktualisierung letzte_änderung geändert bearbeitet gedruckt
-de druckdatum
+de druckdatum überarbeitet
 de ausgedruckt abgerufen heute_ist es_ist_jetzt
 fr mis_à_jour mise_à_jour dernière_modification modifié imprimé consulté nous_sommes_le il_est
-fr généré
+fr généré révisé révisée
+es revisado
+pt revisado
+it rivisto
 es actualizado última_actualización modificado última_modificación impreso consultado hoy_es
 es editado
 pt atualizado atualização última_atualização modificado impresso acessado hoje_é
@@ -370,6 +374,7 @@ th อัปเดต ปรับปรุงล่าสุด แก้ไข
 zh 更新 更新时间 更新日期 最后更新 最后修改 最后编辑 编辑于 打印时间 打印日期 现在是 今天是
 zh 现在时间 修改时间
 zh 当前时间 更新時間 最後更新 最後修改
+zh 修订于 修订日期 最后修订 最后修订于 修訂於 修訂日期 最後修訂 最後修訂於
 ja 更新 更新日 更新日時 最終更新 最終更新日
 ko 수정 최종수정 업데이트
 """
@@ -398,6 +403,7 @@ GENERATED = """
 en generated rendered page_generated page_rendered page_created page_loaded file_generated
 en document_generated documentation_generated report_generated this_page_was_generated
 en this_file_was_generated this_document_was_generated page_was_generated
+en running_time_of_the_script total_running_time_of_the_script
 de erzeugt seite_erzeugt generiert
 fr généré page_générée
 es generado página_generada
@@ -408,6 +414,19 @@ ru сгенерировано страница_сгенерирована
 zh 页面生成 生成
 """
 """Words at the beginning of a line that tells how a program made the page."""
+
+MADE_WITH = """
+en created_using created_with created_by built_using built_with built_by generated_by
+en generated_with made_using made_with powered_by produced_by produced_using produced_with
+de erstellt_mit erzeugt_mit erzeugt_von generiert_mit gebaut_mit betrieben_mit
+fr créé_avec généré_par généré_avec fait_avec propulsé_par
+es creado_con creado_usando generado_por generado_con hecho_con
+pt criado_com criado_usando gerado_por feito_com
+it creato_con creato_usando generato_da fatto_con
+nl gemaakt_met gegenereerd_door
+ru создано_с_помощью сделано_на работает_на
+"""
+"""Words before the name and the version of the tool that has made a page."""
 
 CALENDAR = """
 en jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun

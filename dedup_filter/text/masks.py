@@ -19,6 +19,7 @@ sign, a word for what changes by itself (`mask_words`).
     stamp      a date or a time after a word for touching or fetching the page: "updated", but not
                "published" or "until"
     copyright  years after its sign
+    tool       the version of the tool that has made the page: "created using Sphinx 1.1.3"
 
 A part of a line lies between "·", ",", brackets and the like. When in doubt a number stays: a page
 that is kept in vain costs less than a page that is lost.
@@ -74,6 +75,7 @@ _COPYRIGHT = re.compile(
     r"(?:19|20)\d\d(?: ?[-–—/,&] ?(?:(?:19|20)\d\d|\d\d(?!\d)|present))*(?!\d)",
     re.IGNORECASE,
 )
+_NOTICE = re.compile(r"\W*(?:©|copyright\W|\(c\)|版权所有)", re.IGNORECASE)
 _HAS_DIGIT = re.compile(r"\d")
 _ANY_NUMBER = re.compile(r"\d+(?:[.,:'’]\d+)*")
 _NUMBER_ALONE = re.compile(r"(?<![a-z\d])\d+(?:[.,:'’]\d+)*(?:[km](?![a-z])|(?![a-z\d]))")
@@ -95,6 +97,11 @@ _UNSPACED = re.compile("[\u0e00-\u0e7f\u2e80-\ud7ff]")
 _PUNCTUATION = str.maketrans({**dict.fromkeys('.:：()（）[]|·•⋅,;/–—-+=~“”"!?…', " "), "©": " © "})
 
 
+def begins_as_notice(text: str) -> bool:
+    """Return whether a text begins with the sign of a copyright, as the foot of a page does."""
+    return _NOTICE.match(text) is not None
+
+
 def masked(line: str, *, in_table: bool = False) -> str:
     """Return a line without what changes by itself.
 
@@ -112,7 +119,7 @@ def masked(line: str, *, in_table: bool = False) -> str:
     signs = _signs(has_digit).of(lower, words)
     for number, language in signs if len(signs) <= _MOST_SIGNS else ():
         mask = _STEPS[number].mask
-        if not (in_table and mask is _without_days):
+        if not (in_table and mask in _NOT_IN_TABLES):
             line = mask(line, language)
     return line
 
@@ -271,6 +278,18 @@ def _without_making(line: str, language: str) -> str:
     return _ANY_NUMBER.sub(_MASK, _without_dates(line, places))
 
 
+@cache
+def _tool(language: str) -> re.Pattern[str]:
+    """Return the pattern of a tool that has made a page, and its version."""
+    made = _any_of(_words(mask_words.MADE_WITH, language))
+    name = r"[^\W\d][\w+#/-]{0,30}(?: [^\W\d][\w+#/-]{0,30}){0,3}"
+    return _compiled(rf"(?<!\w)((?:{made}) {name}) v?\d+(?:\.\d+)+(?:[-+]?\w+)*(?![-+.]?\w){_END}")
+
+
+def _without_tools(line: str, language: str) -> str:
+    return _tool(language).sub(rf"\1 {_MASK}", line)
+
+
 def _without_years(line: str, _: str) -> str:
     return _COPYRIGHT.sub(rf"\1{_MASK}", line)
 
@@ -369,9 +388,12 @@ class _Step(NamedTuple):
 _STEPS = (
     _Step(_without_making, (mask_words.GENERATED,)),
     _Step(_without_stamps, (mask_words.STAMPED,)),
+    _Step(_without_tools, (mask_words.MADE_WITH,)),
     _Step(_without_years, (mask_words.COPYRIGHT,)),
     _Step(_without_ages, (mask_words.AGES,), (mask_words.AGES,)),
     _Step(_without_days, (mask_words.DAYS,), (mask_words.DAYS,)),
     _Step(_without_presence, (mask_words.ONLINE,)),
     _Step(_without_counters, _COUNTERS, (mask_words.NONE,)),
 )
+_NOT_IN_TABLES = (_without_days, _without_tools)
+"""The steps that leave a cell of a table as it is, because it is the value of something."""

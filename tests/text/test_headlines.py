@@ -64,6 +64,7 @@ TAILS = [
     "Eis — Hafen {} Dokumentation",
     "冰 — 港口 {} 文档",
     "Ice - Weather - harbour {} documentation",
+    "Ice — harbour {}: Long winter nights documentation",
 ]
 
 
