@@ -41,6 +41,10 @@ links within a story do not count up to a third of its prose: with half, lists b
 introduction are lost. A page may be the first of another template if a third of its words are new,
 and a third of these are links: with fewer links it may be a long article in a light frame."""
 
+MOST_EDITED = 60
+"""Words that edits of a page on one host may add, however long it is. Without this bound, one more
+section in a paragraph of a long contract is lost; F1 and copies found are the same."""
+
 FRAME_TIMES = 2
 """A block on this many pages of a host belongs to its frame, and the frame is known after this
 many later pages. One is not enough: two pages may share a block by chance, and varying blocks (a

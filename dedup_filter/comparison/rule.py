@@ -13,10 +13,11 @@ On the same host this may be missing:
     beside            blocks in an element that HTML names so: aside, nav, footer ...
     teasers           links outside the prose, each with little text of its own, if the headline is
                       a story's or if they stand outside the `main` element
-    one address       links, and all but values outside the body of the text, if both URLs are
+    one address       links, and all but values and lines with a label ("Colour: red") outside the
+                      body of the text, if both URLs are
                       spellings or views of one, or name one canonical URL
-    edits             half of 1 - min_similarity of the words, in a third of the paragraphs, and the
-                      sentences between edited paragraphs
+    edits             half of 1 - min_similarity of the words but at most 60, in a third of the
+                      paragraphs, and the sentences between edited paragraphs
     max_missing       as many words as the user allows
 
 What changes by itself (ages, counters, stamps) was masked when the page was read; a line with
@@ -72,6 +73,7 @@ from dedup_filter.thresholds import (
     HEADLINE_WORDS,
     LONG_WORDS,
     MOST,
+    MOST_EDITED,
     THIRD,
 )
 
@@ -324,8 +326,10 @@ class _Comparison:
             most = THIRD * self._words(left & self.places.is_prose & self.places.in_main)
             if refusal := self._beyond("paragraph", self._words(edited), most, edited):
                 return refusal
-        is_same = self.candidate.is_same_host
-        return self._over(left, HALF * self.allowed.share if is_same else self.allowed.share)
+        if not self.candidate.is_same_host:
+            return self._over(left, self.allowed.share)
+        most = min(HALF * self.allowed.share * self._words(left), MOST_EDITED)
+        return self._beyond("words", self._missing_of(left), most, left)
 
     def _within_prose(self, compared: BoolArray) -> BoolArray:
         """Return the lines of sentences that stand between paragraphs that the candidate has.

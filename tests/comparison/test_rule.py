@@ -6,6 +6,7 @@ test asks what is said of a page after another one: "repeats", or what keeps the
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 
 import pytest
 from made_stories import (
@@ -257,6 +258,25 @@ class TestOneAddress:
         )
         assert second(*pages, known=known, urls=urls) == "lines"
 
+    @pytest.mark.parametrize("markup", ["p", "div"])
+    @pytest.mark.parametrize(
+        ("value", "rule"),
+        [
+            ("Size: {} x", "lines"),
+            ("尺码：{}", "lines"),
+            ("Stock no.: B-{}", "lines"),
+            ("{} in the queue", "repeats"),
+            (": {}", "repeats"),
+        ],
+    )
+    def test_a_label_and_its_value_outside_the_body_may_not(self, known, markup, value, rule):
+        urls = (f"{HOST}harbour", f"{HOST}harbour?sid=7")
+        pages = (
+            page(paragraphs(TEXT), beside=f"<div>{MARKUP[markup](['Oak', said, 'New'])}</div>")
+            for said in map(value.format, (39, 40))
+        )
+        assert second(*pages, known=known, urls=urls) == rule
+
     @pytest.mark.parametrize(("head", "expected"), [("Sea", "repeats"), ("Ice", "headline")])
     def test_the_headline_must_be_the_same(self, known, head, expected):
         urls = (f"{HOST}harbour", f"{HOST}harbour?sid=7")
@@ -299,6 +319,18 @@ class TestEdits:
     def test_a_third_of_the_paragraphs_may_be_edited(self, count, of, expected):
         then = [edited(text, count, n) if n < of else text for n, text in enumerate(LONG)]
         assert second(page(paragraphs(LONG)), page(paragraphs(then))) == expected
+
+    @is_known
+    @pytest.mark.parametrize(
+        ("count", "of", "expected"),
+        [(20, 1, "repeats"), (20, 2, "repeats"), (80, 1, "words"), (27, 4, "words")],
+    )
+    def test_no_more_than_60_words_may_be_missing_of_a_long_text(self, known, count, of, expected):
+        """As a contract has that gets one more section, which would be a tenth of 60 paragraphs."""
+        text = [f"{first} {second}" for first, second in pairwise(story("contract", 80))]
+        then = [f"{text[n]} {paragraph(n, count)}" if n < of else text[n] for n in range(79)]
+        found = second(page(paragraphs(text)), page(paragraphs(then)), known=known)
+        assert found == expected
 
     @pytest.mark.parametrize("element", ["p", "li", "td"])
     @pytest.mark.parametrize("is_edited", [True, False])
