@@ -3,12 +3,14 @@
     python benchmarks/store.py [--json] [--pages COUNT ...] [--one-by-one PAGES] [--folder FOLDER]
     python benchmarks/store.py --filter [--json] [--pages COUNT ...] [--see PAGES]
     python benchmarks/store.py --steps [--json] [--pages COUNT ...] [--distance K ...]
+    python benchmarks/store.py --open [--json] [--pages COUNT ...] [--distance K ...]
 
 With `--filter` it is the record and the index together, as the filter has them, on disk and in
 memory: pages judged, recorded and indexed per second beyond so many that are there already, the
 size of all files, and how long it takes to open the index. The pages that are there are made by
 SQLite itself, the others have their profiles ready. With `--steps` each question that a page asks
 of both is timed by itself, on disk: what grows with the index shows when several counts are given.
+With `--open` the saved entries of so many made pages are opened beside a database without rows.
 
 Pages come with measures ready, so what counts is the store alone: their URLs are 59 characters
 long, a fifth of them are dropped as near-duplicates, and digests, fingerprints, keys and sketches
@@ -30,6 +32,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from made_profiles import made_profile, made_sketch, see_all
 from stopwatch import figure
 
@@ -288,9 +291,9 @@ def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterato
         store.start_crawl(START)
         fill_by_sql(store, count)
     rebuilt = timed(lambda: opened(folder, config).close())
-    yield "opened, tables made anew", rebuilt.total, "s"
+    yield "opened, entries read from the record", rebuilt.total, "s"
     fresh = [timed(lambda: opened(folder, config).close()).total for _ in range(3)]
-    yield "opened, tables up to date", min(fresh), "s"
+    yield "opened, entries saved", min(fresh), "s"
     if Path("/proc/self/statm").exists():
         for name, place in (("on disk", folder), ("in memory", None)):
             with ProcessPoolExecutor(1, get_context("spawn")) as fresh_process:
@@ -312,6 +315,35 @@ def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterato
     yield "all files", size / (count + new), "bytes/page"
 
 
+def save_made_entries(folder: Path, count: int, config: FilterConfig) -> Time:
+    """Save the entries of so many pages beside a database without rows."""
+    generator, numbers = np.random.default_rng(count), np.arange(1, count + 1)
+    index = PageIndex.empty(config.max_distance, count, by_host=False)
+    for part in (index.digests, index.fingerprints):
+        part.add_many(generator.integers(0, 2**64, count, np.uint64), numbers)
+    for some in np.array_split(numbers, max(count // 1_000_000, 1)):
+        keys = np.frombuffer(generator.bytes(KEYS_BYTES * len(some)), f"S{KEYS_BYTES}")
+        index.phrases.add_many(keys, some)
+    with PageStore.open(folder, scheme_of(config)) as store:
+        return timed(lambda: index.save(store))
+
+
+def measure_opening(folder: Path, count: int, distance: int) -> Iterator[Figure]:
+    """Yield metric, value and unit of opening an index by its saved entries alone."""
+    config = FilterConfig(max_distance=distance)
+    yield "entries saved", save_made_entries(folder, count, config).total, "s"
+    yield "entries", (folder / "entries.bin").stat().st_size / count, "bytes/page"
+    made: list[PageIndex] = []
+    for number in ("first", "second"):
+        made.clear()
+        with PageStore.open(folder, scheme_of(config)) as store:
+            work = partial(PageIndex.opened, store, distance, by_host=False)
+            opening = timed(lambda work=work: made.append(work()))  # type: ignore[misc]
+        assert len(made[0].fingerprints) == count, "the saved entries were not used"
+        yield f"opened, {number} time", opening.total, "s"
+        yield f"opened, {number} time, CPU", opening.cpu, "s"
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -319,17 +351,23 @@ def main() -> None:
     parser.add_argument("--one-by-one", type=int, default=5_000, help="pages flushed one by one")
     parser.add_argument("--filter", action="store_true", help="record and index together")
     parser.add_argument("--steps", action="store_true", help="all that a page asks, each by itself")
+    parser.add_argument("--open", action="store_true", help="opening by saved entries")
     parser.add_argument("--see", type=int, default=50_000, help="pages seen with --filter")
     parser.add_argument("--distance", type=int, nargs="+", default=[3, 12], help="k, with --filter")
     parser.add_argument("--folder", type=Path, help="where to write (a temporary folder)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for count in options.pages:
-        for distance in options.distance if options.filter or options.steps else [None]:
+        for distance in (
+            options.distance if options.filter or options.steps or options.open else [None]
+        ):
             with tempfile.TemporaryDirectory(dir=options.folder) as parent:
                 folder, case = Path(parent) / "index", f"store of {count:,}"
                 if distance is None:
                     figures = measure(folder, count, options.one_by_one)
+                elif options.open:
+                    case = f"entries of {count:,}, k = {distance}"
+                    figures = measure_opening(folder, count, distance)
                 elif options.steps:
                     case = f"index of {count:,}, k = {distance}"
                     figures = measure_steps(folder, count, distance, 5_000)

@@ -17,9 +17,8 @@ from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.planner import (
     Estimate,
     chance_neighbours,
-    estimate,
     most_entries,
-    paper_layouts,
+    papers,
     ranked,
 )
 from dedup_filter.wording import counted
@@ -77,7 +76,7 @@ def plan_command(
 
     \b
     layout      blocks, leading blocks: Layout(6, 3) cuts the 64 bits into 6 blocks, and each choice
-                of 3 leads one table; a third value cuts the other blocks once more
+                of 3 leads one table
     bits        width of the prefix that a probe looks up
     candidates  stored fingerprints that a look-up compares
     us a page   time of a look-up and an insert; the last column compares it with the best
@@ -97,9 +96,9 @@ def plan_command(
     say(f"{counted(pages, 'page')}, at most {counted(max_distance, 'bit')} apart.")
     chance = chance_neighbours(max_distance, pages)
     say(f"Unrelated pages near to each by chance: {chance:.2g}, if all bits are random.")
-    ours, papers = ([row for row in rows if row["from_literature"] is it] for it in (False, True))
+    ours, others = ([row for row in rows if row["from_literature"] is it] for it in (False, True))
     shown = [*ours[:_SHOWN], *(row for row in ours[_SHOWN:] if row["layout"] is None)]
-    for line in ("", _HEADINGS, *map(_line, shown), "", *map(_line, papers)):
+    for line in ("", _HEADINGS, *map(_line, shown), "", *map(_line, others)):
         say(line)
     if not rows[0]["fits"]:
         least = min(row["bytes_per_entry"] for row in ours) * pages
@@ -120,7 +119,7 @@ def _write_capacities(memory: int, max_distance: int | None, *, as_json: bool) -
 def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, Any]]:
     """Describe all layouts, the best first, the layouts of the literature last."""
     best, *others = ranked(max_distance, pages, memory)
-    papers = paper_layouts(max_distance)
+    literature = papers(max_distance, pages)
 
     def row(name: str, one: Estimate) -> dict[str, Any]:
         size = one.bytes_per_entry * pages
@@ -131,15 +130,16 @@ def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, A
             **vars(one),
             "layout": one.layout and repr(one.layout),
             "page_us": one.page_us,
-            "from_literature": name in papers,
+            "from_literature": name in literature,
             "chosen": one is best and fits,
             "fits": fits,
             "reason": slower if fits else f"needs {size / 1e9:,.3g} GB",
         }
 
+    none = "no tables: all compared"
     return [
-        *(row(str(one.layout or "no tables: all compared"), one) for one in (best, *others)),
-        *(row(name, estimate(papers[name], max_distance, pages)) for name in papers),
+        *(row(repr(one.layout) if one.layout else none, one) for one in (best, *others)),
+        *(row(name, one) for name, one in literature.items()),
     ]
 
 

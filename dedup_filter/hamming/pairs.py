@@ -16,7 +16,6 @@ Integers = Iterable[int] | npt.NDArray[np.integer]
 UInt64Array = npt.NDArray[np.uint64]
 RowArray = npt.NDArray[np.int64]
 IntpArray = npt.NDArray[np.intp]
-Places = IntpArray | list[int]
 
 FINGERPRINT_BITS = 64
 ROW_BITS = 63
@@ -101,6 +100,8 @@ class Pairs(NamedTuple):
 
     def not_in(self, known: "Pairs") -> "Pairs":
         """Return each of these pairs once, without those that are in `known`, ascending."""
+        if not known.size and self._ascends():
+            return self
         fingerprints, rows = Pairs.joined([known, self])
         # A stable sort: a known pair stays before the same pair that is new.
         order = np.lexsort((rows, fingerprints))
@@ -108,6 +109,12 @@ class Pairs(NamedTuple):
         is_new = order >= known.size
         is_new[1:] &= (fingerprints[1:] != fingerprints[:-1]) | (rows[1:] != rows[:-1])
         return Pairs(fingerprints[is_new], rows[is_new])
+
+    def _ascends(self) -> bool:
+        fingerprints, rows = self
+        is_less = fingerprints[:-1] < fingerprints[1:]
+        is_less |= (fingerprints[:-1] == fingerprints[1:]) & (rows[:-1] < rows[1:])
+        return bool(is_less.all())
 
 
 NO_PAIRS = Pairs(np.empty(0, np.uint64), np.empty(0, np.int64))

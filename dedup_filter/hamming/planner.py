@@ -18,17 +18,15 @@ import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import product
 from math import comb, log
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, directory_bits, require_whole
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
-from dedup_filter.hamming.permuted_table import FEW_PROBES
 
 _LOOK_UP_US = 2.5
-_FEW_TABLE_US, _FEW_PROBE_US, _FEW_CANDIDATE_US = 3.0, 2.0, 0.0014
-_MANY_TABLE_US, _MANY_PROBE_US, _MANY_CANDIDATE_US = 10.0, 0.04, 0.006
+_SINGLE_PROBE_US, _SINGLE_CANDIDATE_US = 3.0, 0.0014
+_TABLE_US, _PROBE_US, _CANDIDATE_US = 10.0, 0.04, 0.006
 _SCAN_US, _SCANNED_US = 2.0, 0.00062
 _INSERT_US, _INSERT_TABLE_US = 3.0, 1.5
 
@@ -37,8 +35,19 @@ _ROW_BYTES, _ENTRY_BYTES, _PIECE_BYTES = 4, 8, 4
 _BYTES_PER_ENTRY = 60
 """Limit for the runs of a planned index: up to 4 tables. Fresh pairs take some bytes more."""
 
-_MOST_BLOCKS, _MOST_TABLES, _MOST_NESTED = 16, 36, 5
+_MOST_BLOCKS, _MOST_TABLES = 16, 36
 _MOST_SCANNED = 1 << 40
+_RING_SHARE = 8
+"""How many times as long as the look-up of a first ring the whole look-up must take: a page that
+finds nothing in the ring then waits an eighth longer."""
+
+_LITERATURE = {
+    "Manku et al.: 4 blocks": (3, (16,) * 4),
+    "Manku et al.: 4 x 4, nested": (3, (28,) * 16),
+    "Manku et al.: 6, 3 lead": (3, (33,) * 4 + (32,) * 12 + (31,) * 4),
+    "8 blocks, 2 lead": (6, (16,) * 28),
+}
+"""Name -> greatest distance without neighbours, and the width of the prefix of each table."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +89,8 @@ def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> 
     """
     require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
     require_whole("expected_entries", entries, 1, sys.maxsize)
-    found = [estimate(layout, max_distance, entries) for layout in _exact(max_distance)]
-    found.append(estimate_scan(entries))
+    exact = [layout for layout in _layouts() if layout.is_exact(max_distance)]
+    found = [estimate_scan(entries), *(estimate(each, max_distance, entries) for each in exact)]
     most = sys.maxsize if most_bytes is None else most_bytes
     return sorted(found, key=lambda one: (one.bytes_per_entry * entries > most, one.page_us))
 
@@ -111,22 +120,15 @@ def most_entries(max_distance: int, most_bytes: float) -> tuple[int, Estimate]:
     return costs(fitting)
 
 
-def paper_layouts(max_distance: int) -> dict[str, Layout]:
-    """Return the layouts from the literature that are exact for a distance, by name."""
-    without_neighbours = {
-        "Manku et al.: 4 blocks": Layout(4),
-        "Manku et al.: 4 x 4, nested": Layout(4, 1, Layout(4)),
-        "Manku et al.: 6, 3 lead": Layout(6, 3),
-        "8 blocks, 2 lead": Layout(8, 2),
-        "k + 1 blocks": Layout(max(max_distance + 1, 2)),
+def papers(max_distance: int, entries: int) -> dict[str, Estimate]:
+    """Return estimates for the layouts of the literature that are exact for a distance, by name."""
+    found = {
+        name: _estimate(None, [(width, 0) for width in widths], entries)
+        for name, (most, widths) in _LITERATURE.items()
+        if max_distance <= most
     }
-    named = {
-        name: layout
-        for name, layout in without_neighbours.items()
-        if max(shape.radius(max_distance) for shape in layout.table_shapes) <= 0
-    }
-    probed = Layout(4)
-    return named | ({"Norouzi et al.: 4, probed": probed} if probed.is_exact(max_distance) else {})
+    own = {"k + 1 blocks": Layout(max(max_distance + 1, 2)), "Norouzi et al.: 4, probed": Layout(4)}
+    return found | {name: estimate(each, max_distance, entries) for name, each in own.items()}
 
 
 def chance_neighbours(max_distance: int, entries: int) -> float:
@@ -151,26 +153,39 @@ def scan_limit(layout: Layout, distance: int) -> int:
     return bisect_left(range(1, _MOST_SCANNED), True, key=is_slower)
 
 
+def first_ring(layout: Layout, distance: int, entries: int) -> int:
+    """Return a lesser distance whose look-up takes at most an eighth of the time; else `distance`."""
+    ring = min(layout.reach, distance)
+    whole = min(estimate(layout, distance, entries), estimate_scan(entries), key=_look_up_us)
+    is_quick = _RING_SHARE * estimate(layout, ring, entries).look_up_us <= whole.look_up_us
+    return ring if is_quick else distance
+
+
 def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
     """Return the cost of a layout with `entries` random fingerprints."""
     shapes = layout.tables_needed(distance)
+    tables = [(shape.prefix_bits, shape.radius(distance)) for shape in shapes]
+    return _estimate(layout, tables, entries)
+
+
+def _estimate(layout: Layout | None, tables: list[tuple[int, int]], entries: int) -> Estimate:
+    """Return the cost of tables, given by the width of their prefix and the radius of probes."""
     piece_bytes = _PIECE_BYTES if entries < 2**31 else 2 * _PIECE_BYTES
     probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, 0.0
-    for shape in shapes:
-        bits = directory_bits(entries, shape.prefix_bits)
+    for prefix_bits, radius in tables:
+        bits = directory_bits(entries, prefix_bits)
         # Probes that are equal in the key's bits are one.
-        of_key = sum(comb(bits, flips) for flips in range(shape.radius(distance) + 1))
-        tried = min(shape.probe_count(distance), of_key)
+        tried = sum(comb(bits, flips) for flips in range(radius + 1))
         met = tried * entries / 2**bits
         probes, candidates = probes + tried, candidates + met
-        if tried <= FEW_PROBES:
-            look_up += _FEW_TABLE_US + (tried - 1) * _FEW_PROBE_US + met * _FEW_CANDIDATE_US
+        if tried == 1:
+            look_up += _SINGLE_PROBE_US + met * _SINGLE_CANDIDATE_US
         else:
-            look_up += _MANY_TABLE_US + tried * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
+            look_up += _TABLE_US + tried * _PROBE_US + met * _CANDIDATE_US
         size += _ENTRY_BYTES + _row_bytes(entries) + piece_bytes * 2**bits / entries
-    widths = sorted(shape.prefix_bits for shape in shapes)
+    widths = sorted(prefix_bits for prefix_bits, _ in tables)
     shortest_longest = widths[0], widths[-1]
-    return Estimate(layout, len(shapes), shortest_longest, probes, candidates, look_up, size)
+    return Estimate(layout, len(tables), shortest_longest, probes, candidates, look_up, size)
 
 
 def estimate_scan(entries: int) -> Estimate:
@@ -184,18 +199,15 @@ def _row_bytes(entries: int) -> float:
     return _ROW_BYTES if entries < 2**32 else 2.0 * _ROW_BYTES
 
 
-@cache
-def _exact(max_distance: int) -> list[Layout]:
-    return [layout for layout in _layouts() if layout.is_exact(max_distance)]
+def _look_up_us(estimated: Estimate) -> float:
+    return estimated.look_up_us
 
 
 @cache  # the table shapes that a layout caches serve every distance
 def _layouts() -> list[Layout]:
-    layouts = [
+    return [
         Layout(blocks, leading)
         for blocks in range(2, _MOST_BLOCKS + 1)
         for leading in range(1, blocks)
         if comb(blocks, leading) <= _MOST_TABLES
     ]
-    nested = product(range(2, _MOST_NESTED + 1), repeat=2)
-    return layouts + [Layout(outer, 1, Layout(inner)) for outer, inner in nested]

@@ -1,7 +1,7 @@
 """Upkeep of an index in a directory. Methods that write hold the lock of the index.
 
 Methods that only read work while a crawl is writing. While a crawl writes, or after it was killed,
-no saved tables are valid: a check reports that as a note.
+no saved entries are valid: a check reports that as a note.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.store.records import Scheme
+from dedup_filter.store.sqlite.entry_file import UnusableEntries
 from dedup_filter.store.sqlite.index_directory import IndexDirectory
 from dedup_filter.store.sqlite.page_index import PageIndex
 from dedup_filter.store.sqlite.page_reader import PageReader, statistics
 from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.store.sqlite.snapshot import Snapshot
-from dedup_filter.store.sqlite.table_files import UnusableTables
 from dedup_filter.upkeep.results import Findings, options_in, pages_by_url
 
-_ANEW = "they are made anew from the record when the index is opened"
+_ANEW = "they are read from the record when the index is opened"
 
 
 class DirectoryIndex:
@@ -38,7 +38,7 @@ class DirectoryIndex:
         with self._reader() as reader:
             (in_all, crawls), scheme = statistics(reader), reader.scheme
             options = _options_of_crawls(reader)
-        sizes = {"record": self._files.page_bytes(), "tables": self._files.tables.nbytes}
+        sizes = {"record": self._files.page_bytes(), "entries": self._files.entries.nbytes}
         return {
             **in_all,
             "bytes": sizes,
@@ -48,23 +48,24 @@ class DirectoryIndex:
         }
 
     def check(self) -> Findings:
-        """Verify the database, and compare the tables. Cost: reads all, sorts the entries."""
+        """Verify the database, and compare the saved entries. Cost: reads and sorts all."""
         try:
             with self._reader() as reader:
                 reader.check()
             with self.recorded() as snapshot:
-                counts, index = (snapshot.count(), len(snapshot)), PageIndex.loaded(snapshot)
+                counts, index = (snapshot.count(), len(snapshot)), PageIndex.loaded(snapshot, 0)
                 faults = [] if index is None else index.faults(snapshot)
         except (StoreCorrupt, AssertionError) as damage:
             return Findings([str(damage)])
-        except UnusableTables as reason:
+        except UnusableEntries as reason:
             index, faults = None, [str(reason)]
         if faults:
-            return Findings([f"the tables: {each}; {_ANEW}" for each in faults])
-        return Findings([], [] if index else [f"the tables: there are none; {_ANEW}"], *counts)
+            return Findings([f"the saved entries: {each}; {_ANEW}" for each in faults])
+        notes = [] if index else [f"the saved entries: there are none; {_ANEW}"]
+        return Findings([], notes, *counts)
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
-        """Forget all pages at some URLs. Tables are updated when the index is opened next.
+        """Forget all pages at some URLs. When the index is opened next, the record is read.
 
         Cost: reads all records; for one URL, 1/100 of that: only an entry of each page is read.
         """

@@ -343,7 +343,7 @@ class _Records:
         self._there = HammingIndex(0)
         """Pages that were in the index before, by a key of their constant fields."""
         for record in target.records():
-            self._there.add_new(_key(record), record.page)
+            self._there.add(_key(record), record.page)
         self._numbers = HammingIndex(0)
         """Pages by their numbers in the export."""
         self._last = 0
@@ -373,7 +373,7 @@ class _Records:
         if number is None:
             return "not_kept"
         self._last = record.page
-        self._numbers.add_new(record.page, number)
+        self._numbers.add(record.page, number)
         return "there_already" if there else record.outcome
 
     def _number(self, page: int) -> int:

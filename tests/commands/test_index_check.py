@@ -81,18 +81,18 @@ def test_a_wrong_row(index, change, fault):
     assert out.partition("faults  ")[2].count(fault) == 1
 
 
-def test_tables_that_are_not_there_are_no_fault(index):
+def test_saved_entries_that_are_not_there_are_no_fault(index):
     assert run("index", "forget", str(index), ITEMS[3]["url"])[0] == 0
     found = checked(index)
     assert (found["checked_pages"], found["checked_entries"]) == (24, 19)
-    assert found["notes"][0].startswith("the tables: there are none")
+    assert found["notes"][0].startswith("the saved entries: there are none")
     NearDuplicateFilter.open(index).close()
     assert checked(index)["notes"] == []
 
 
 @pytest.mark.parametrize(
     ("file", "place"),
-    [("pages.sqlite3", 0), ("pages.sqlite3", 3000), ("pages.sqlite3", 30_000), ("tables/*", 17)],
+    [("pages.sqlite3", 0), ("pages.sqlite3", 3000), ("pages.sqlite3", 30_000), ("entries.bin", 17)],
 )
 def test_a_file_that_is_overwritten(index, file, place):
     (path,) = index.glob(file)
@@ -103,8 +103,8 @@ def test_a_file_that_is_overwritten(index, file, place):
     assert code in (1, 2)
     assert len((out + err).splitlines()) == 1
     assert "Traceback" not in err
-    if file == "tables/*":
-        assert json.loads(out)["faults"][0].startswith("the tables: ")
+    if file == "entries.bin":
+        assert json.loads(out)["faults"][0].startswith("the saved entries: ")
 
 
 def test_a_clean_index_on_servers(location):

@@ -56,12 +56,11 @@ def test_uses_the_options_that_the_index_was_made_with(place):
     assert "title_weight" in err
 
 
-def test_says_that_tables_are_made_anew(index):
-    (path,) = index.glob("tables/*")
-    path.write_bytes(b"")
+def test_says_that_entries_are_read_from_the_record(index):
+    (index / "entries.bin").write_bytes(b"")
     code, _, err = run("index", "import", str(index), text=json.dumps(item(30)))
     assert code == 0
-    assert "its tables are made anew from the record" in err
+    assert "its entries are read from the record" in err
     assert len(err.splitlines()) == 1
 
 

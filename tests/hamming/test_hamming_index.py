@@ -81,7 +81,10 @@ def test_of_many_with_one_that_is_refused_none_is_added(fingerprints, rows, erro
 def test_the_memory_told_is_what_is_allocated(max_distance):
     generator = np.random.default_rng(5)
     fingerprints = generator.integers(0, 2**64, 50_000, np.uint64)
-    HammingIndex(max_distance).add_many(fingerprints, np.arange(50_000))  # what is cached for all
+    first = HammingIndex(max_distance)
+    first.add_many(fingerprints, np.arange(50_000))
+    first.within(0)  # makes what is cached for all
+    first.rows_of(0)
     tracemalloc.start()
     try:
         index = HammingIndex(max_distance)

@@ -14,7 +14,7 @@ centres = st.sampled_from([0, ALL_ONES, 0x0123456789ABCDEF])
 clustered = st.builds(lambda centre, bits: centre ^ bits, centres, damage_up_to(7))
 values = st.one_of(clustered, clustered, fingerprints)
 rows = st.sampled_from([*range(20), 2**40])  # the last one needs eight bytes
-some_layouts = [Layout(4), Layout(5), Layout(13), Layout(6, 3), Layout(4, 1, Layout(4))]
+some_layouts = [Layout(4), Layout(5), Layout(13), Layout(6, 3), Layout(8, 2)]
 layouts = st.sampled_from([None, *some_layouts])
 
 
@@ -33,12 +33,6 @@ class IndexStates(RuleBasedStateMachine):
         self.index.add(fingerprint, row)
         self.pairs.add((fingerprint, row))
 
-    @rule(fingerprint=values, row=rows)
-    def add_a_new_one(self, fingerprint, row):
-        if (fingerprint, row) not in self.pairs:
-            self.index.add_new(fingerprint, row)
-            self.pairs.add((fingerprint, row))
-
     @rule(added=st.lists(st.tuples(values, rows), max_size=12))
     def add_many(self, added):
         self.index.add_many([pair[0] for pair in added], [pair[1] for pair in added])
@@ -51,7 +45,7 @@ class IndexStates(RuleBasedStateMachine):
         self.add(fingerprint, row)
 
     @precondition(lambda self: self.pairs)
-    @rule(data=st.data(), again=st.sampled_from([None, "add", "add_new", "add_many"]))
+    @rule(data=st.data(), again=st.sampled_from([None, "add", "add_many"]))
     def remove(self, data, again):
         pair = data.draw(st.sampled_from(sorted(self.pairs)))
         self.index.remove(*pair)
@@ -75,11 +69,21 @@ class IndexStates(RuleBasedStateMachine):
         self.index.compact()
 
     @rule()
-    def reopen(self):
-        sealed = self.index.sealed()
-        for array in (*sealed.rows, *sealed.runs, *sealed.directories):
-            array.flags.writeable = False  # as arrays in files are
-        self.index = HammingIndex.from_sealed(sealed)
+    def fill_another_with_its_pairs(self):
+        stored = self.index.pairs
+        for array in stored:
+            array.flags.writeable = False  # as an array of a file may be
+        self.index = HammingIndex(self.index.max_distance, self.index.layout)
+        self.index.add_many(*stored)
+        assert sorted(zip(*(each.tolist() for each in stored), strict=True)) == sorted(self.pairs)
+
+    @rule(query=values)
+    def ring_by_ring(self, query):
+        *_, last = self.index.rings
+        assert list(self.index.rings) == sorted(set(self.index.rings))
+        assert last == self.index.max_distance
+        for ring in self.index.rings:
+            assert self.index.within(query, ring) == oracles.scan(self.pairs, query, ring)
 
     @rule(query=values)
     def rows_of(self, query):
@@ -120,7 +124,7 @@ class IndexStates(RuleBasedStateMachine):
 
 
 class IndexStatesByTables(IndexStates):
-    """The same in an index with small bounds: sealed, merged and asked by tables all the time."""
+    """The same in an index with small bounds: merged and asked by tables all the time."""
 
     @invariant()
     def holds_together(self):

@@ -5,7 +5,7 @@ import pytest
 
 from dedup_filter.hamming import hamming_index
 from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.hamming.run import Run
+from dedup_filter.hamming.table import Table
 
 
 @pytest.fixture
@@ -32,14 +32,14 @@ def test_a_look_up_among_many_compares_few(many, max_distance, monkeypatch):
 def test_additions_beside_many_are_merged_and_not_sorted_with_them(many, max_distance, monkeypatch):
     index = HammingIndex(max_distance, expected=len(many))
     index.add_many(many, np.arange(len(many)))
-    make = Run.of
+    make = Table.of
 
     def of_few(shape, pairs):
         assert pairs.size < len(many)
         return make(shape, pairs)
 
-    monkeypatch.setattr(Run, "of", of_few)
+    monkeypatch.setattr(Table, "of", of_few)
     for row in range(10_000):
         index.add(row, row)
-    assert len(index._tables[0].run.entries) > len(many)
+    assert len(index._tables[0].entries) > len(many)
     assert index.rows_of(5) == [5]

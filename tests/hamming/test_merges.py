@@ -1,4 +1,4 @@
-"""What moves when: sealing, merging, planning anew; and what a failure leaves behind."""
+"""What moves when: merging, planning anew; and what a failure leaves behind."""
 
 import contextlib
 import random
@@ -8,7 +8,7 @@ import pytest
 
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
-from dedup_filter.hamming.run import Run
+from dedup_filter.hamming.table import Table
 
 pytestmark = pytest.mark.usefixtures("small_levels")
 
@@ -41,7 +41,7 @@ def test_everything_is_found_after_each_change_whatever_it_moves(pairs):
     for number, pair in enumerate(pairs[:-5], 1):
         index.remove(*pair)
         assert_found(index, pairs[number:])
-    assert len(index._tables[0]) < 40, "what was removed is cleaned from the tables"
+    assert len(index._tables[0].entries) < 40, "what was removed is cleaned from the tables"
 
 
 def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
@@ -65,8 +65,8 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
 
 
 def fail_after(calls_before, monkeypatch):
-    """Let the making of runs fail for want of memory after so many; return what makes one."""
-    make, calls = Run.__init__, 0
+    """Let the making of tables fail for want of memory after so many; return what makes one."""
+    make, calls = Table.__init__, 0
 
     def fail_now(*arguments):
         nonlocal calls
@@ -75,7 +75,7 @@ def fail_after(calls_before, monkeypatch):
             raise MemoryError
         return make(*arguments)
 
-    monkeypatch.setattr(Run, "__init__", fail_now)
+    monkeypatch.setattr(Table, "__init__", fail_now)
     return make
 
 
@@ -96,8 +96,8 @@ def test_a_change_that_fails_for_want_of_memory_changes_nothing(
         for pair in changed:
             getattr(index, change)(*pair)
             done += 1
-    assert done < len(changed), "no run was made any more"
-    monkeypatch.setattr(Run, "__init__", make)
+    assert done < len(changed), "no table was made any more"
+    monkeypatch.setattr(Table, "__init__", make)
     assert_found(index, pairs[1:30] + (changed[:done] if is_addition else changed[done:]))
     for pair in changed[done:]:
         getattr(index, change)(*pair)

@@ -5,28 +5,26 @@ from functools import cache
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import crowds
 
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
-from dedup_filter.hamming.many_queries import near_in_runs
-from dedup_filter.hamming.pairs import Pairs
-from dedup_filter.hamming.permuted_table import PermutedTable
+from dedup_filter.hamming.many_queries import near_in_tables
+from dedup_filter.hamming.pairs import NO_PAIRS, Pairs
 from dedup_filter.hamming.planner import plan
-from dedup_filter.hamming.run import Run
+from dedup_filter.hamming.table import Table
 
 LAYOUTS = [
     Layout(4),
-    Layout(4, 1, Layout(4)),
     Layout(5, 2),
     Layout(6, 3),
     Layout(8, 2),
     Layout(13),  # k+1 tables
     Layout(6),  # neighbours probed
     Layout(3),  # neighbours probed far
-    Layout(4, 2, Layout(3, 2)),
+    Layout(4, 2),
 ]
 
 
@@ -36,11 +34,8 @@ def layouts_for(distance):
     return [*planned, *(layout for layout in LAYOUTS if layout.is_exact(distance))]
 
 
-@pytest.fixture(params=["one by one", "together"])
-def way(request, monkeypatch):
-    """Probes made by Python, or all probes of a table by numpy."""
-    few = 10**6 if request.param == "one by one" else 0
-    monkeypatch.setattr("dedup_filter.hamming.permuted_table.FEW_PROBES", few)
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
     for name in ("_RANGES", "_BLOCK"):
         monkeypatch.setattr(f"dedup_filter.hamming.many_queries.{name}", 8)
 
@@ -53,13 +48,12 @@ def strangers(count):
 
 def tables_of(layout, max_distance, pairs):
     fingerprints, rows = zip(*pairs, strict=True)
-    columns = Pairs(np.array(fingerprints, np.uint64), np.array(rows, np.int64))
-    return [PermutedTable(Run.of(shape, columns)) for shape in layout.tables_needed(max_distance)]
+    columns = Pairs(np.array(fingerprints, np.uint64), np.array(rows, np.int64)).not_in(NO_PAIRS)
+    return [Table.of(shape, columns) for shape in layout.tables_needed(max_distance)]
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("max_distance", range(13))
-@settings(max_examples=10)  # of each of 26
+@settings(max_examples=10)  # of each of 13
 @given(data=st.data())
 def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
     layout = data.draw(st.sampled_from(layouts_for(max_distance)))
@@ -71,42 +65,45 @@ def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
     tables = tables_of(layout, max_distance, pairs)
     for table in tables:
         table.check()
+    tables = tables[: layout.needed(asked)]
     met = [
         (row, fingerprint)
         for table in tables
-        for places in table.places(query, asked)
+        for places in [table.places(query, asked)]
         for fingerprint, row in zip(
-            table.run.entries[places].tolist(), table.run.rows[places].tolist(), strict=True
+            table.entries[places].tolist(), table.rows[places].tolist(), strict=True
         )
     ]
     assert expected <= set(met)
     queries = np.array([query ^ 1, query], np.uint64)
     found = [
-        (run.rows[place], run.entries[place])
-        for owners, run, places in near_in_runs([each.run for each in tables], queries, asked)
+        (table.rows[place], table.entries[place])
+        for owners, table, places in near_in_tables(tables, queries, asked)
         for owner, place in zip(owners, places, strict=True)
         if owner == 1
     ]
     assert sorted(found) == sorted(expected)
 
 
+@pytest.mark.usefixtures("small_levels")
 @pytest.mark.parametrize("max_distance", range(13))
-@settings(max_examples=10)
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_fresh_pairs_are_found_by_each_table_as_by_a_scan(max_distance, data):
+def test_fresh_pairs_are_found_in_the_lists_of_each_table_as_by_a_scan(max_distance, data):
     layout = data.draw(st.sampled_from(layouts_for(max_distance)))
-    asked = data.draw(st.integers(0, max_distance))
+    asked = data.draw(st.integers(0, min(max_distance, layout.reach)))
     stored, query = data.draw(crowds(asked))
     pairs = [(fingerprint, row) for row, fingerprint in enumerate(stored)]
     index = HammingIndex(max_distance, layout)
+    index._most_fresh = len(pairs) + 1
     for pair in pairs:
         index.add(*pair)
     index.check()
     expected = oracles.scan(pairs, query, asked)
     assert index.within(query, asked) == expected
-    by_tables = [table.fresh_within(query, asked) for table in index._tables]
-    if None not in by_tables:
-        assert {(row, f) for near in by_tables for f, row in near} == {m[:2] for m in expected}
+    listed = [table.fresh_near(query, asked) for table in index._tables[: layout.needed(asked)]]
+    if None not in listed:
+        assert {(row, f) for near in listed for f, row in near} == {m[:2] for m in expected}
 
 
 def test_a_crowd_of_fresh_pairs_with_one_prefix_is_left_to_the_column():
@@ -114,7 +111,7 @@ def test_a_crowd_of_fresh_pairs_with_one_prefix_is_left_to_the_column():
     crowd = [(number, number) for number in range(1_000)]
     for pair in crowd:
         index.add(*pair)
-    assert index._tables[0].fresh_within(500, 3) is None
+    assert index._tables[0].fresh_near(500, 3) is None
     assert index.within(500) == oracles.scan(crowd, 500, 3)
     assert index.within(500, most=7) == oracles.scan(crowd, 500, 3)[:7]
 
@@ -124,8 +121,8 @@ def test_a_span_larger_than_a_block_is_compared_beside_an_empty_one():
     tables = tables_of(Layout(4), 3, crowd)
     queries = np.array([69_999, 2**64 - 1], np.uint64)
     found = [
-        (owner, int(run.rows[place]))
-        for owners, run, places in near_in_runs([each.run for each in tables], queries, 1)
+        (owner, int(table.rows[place]))
+        for owners, table, places in near_in_tables(tables[:2], queries, 1)
         for owner, place in zip(owners.tolist(), places, strict=True)
     ]
     assert sorted(found) == sorted((0, row) for row, _, _ in oracles.scan(crowd, 69_999, 1))
@@ -134,14 +131,15 @@ def test_a_span_larger_than_a_block_is_compared_beside_an_empty_one():
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda index: index._tables[0].run.rows.__setitem__(slice(2), 5),
-        lambda index: index._tables.reverse() or index._tables[0].run.entries.sort(),
-        lambda index: index._tables[2].run.entries.__setitem__(0, 99),
-        lambda index: index._tables[1].run.directory.__setitem__(1, 0),
-        lambda index: index._tables[1].run.rows.__setitem__(0, 77),
+        lambda index: index._tables[0].rows.__setitem__(slice(2), 5),
+        lambda index: index._tables.reverse() or index._tables[0].entries.sort(),
+        lambda index: index._tables[2].entries.__setitem__(0, 99),
+        lambda index: index._tables[1].directory.__setitem__(1, 0),
+        lambda index: index._tables[1].rows.__setitem__(0, 77),
         lambda index: index._removed.add((1, 99)),
         lambda index: index._tables[3].fresh.clear(),
-        lambda index: index._column.drop(1),
+        lambda index: index._fresh_rows.pop() and index._fresh_fingerprints.pop(),
+        lambda index: index._fresh_rows.__setitem__(0, 5),
     ],
 )
 def test_check_notices_what_is_not_as_it_should_be(spoil):

@@ -5,7 +5,8 @@ from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.planner import (
     estimate,
     estimate_scan,
-    paper_layouts,
+    first_ring,
+    papers,
     plan,
     ranked,
     scan_limit,
@@ -55,8 +56,31 @@ def test_all_that_is_ranked_is_exact_and_what_fits_comes_first(max_distance):
     assert 0 < fits.count(True) <= len(fits)
 
 
+@pytest.mark.parametrize(
+    ("distance", "tables", "widths"),
+    [
+        (3, [4, 16, 20, 28], [(16, 16), (28, 28), (31, 33), (16, 16)]),
+        (6, [28], [(16, 16)]),
+        (7, [], []),
+    ],
+)
+def test_the_tables_of_the_literature_are_listed_up_to_their_distance(distance, tables, widths):
+    *listed, more, probed = papers(distance, 10**9).values()
+    assert [each.tables for each in listed] == [each.probes for each in listed] == tables
+    assert [each.prefix_bits for each in listed] == widths
+    assert more.probes == more.tables == distance + 1
+    assert probed.probes >= probed.tables
+
+
 def test_candidates_are_the_papers_arithmetic():
-    four, _, twenty, *_ = paper_layouts(3).values()
-    assert estimate(four, 3, 2**34).candidates == 4 * 2**18  # section 3.2
-    by_hand = sum(2.0**34 / 2**shape.prefix_bits for shape in twenty.table_shapes)
-    assert estimate(twenty, 3, 2**34).candidates == pytest.approx(by_hand, rel=0.01)
+    four, nested, twenty, *_ = papers(3, 2**34).values()
+    assert four.candidates == 4 * 2**18  # section 3.2
+    assert nested.candidates == 16 * 2**6
+    assert twenty.candidates == estimate(Layout(6, 3), 3, 2**34).candidates
+
+
+def test_a_first_ring_is_only_asked_if_it_costs_a_tenth():
+    planned = plan(12)
+    rings = [first_ring(planned, 12, count) for count in (1, 10**3, 10**6, 10**8)]
+    assert rings == [12, 12, 3, 3]
+    assert first_ring(plan(3), 3, 10**6) == 3

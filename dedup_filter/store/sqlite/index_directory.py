@@ -1,7 +1,7 @@
 """The folder of an index: its files, and the lock of its writer.
 
     pages.sqlite3 (-wal, -shm)   the records of all pages
-    tables/                      see `table_files`
+    entries.bin                  see `entry_file`
     lock, owner.json             the writing process
 
 A folder that has other files and no pages.sqlite3 belongs to the user: it is left untouched.
@@ -21,12 +21,12 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
-from dedup_filter.store.sqlite.table_files import TableFiles
+from dedup_filter.store.sqlite.entry_file import EntryFile
 
 _PAGES = "pages.sqlite3"
 _OURS = {
     *(f"{_PAGES}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
-    *("tables", "lock", "owner.json"),
+    *("entries.bin", "entries.new", "lock", "owner.json"),
 }
 
 
@@ -40,7 +40,7 @@ class IndexDirectory:
         self.path = Path(path).expanduser()
         self.pages = self.path / _PAGES
         self.log = self.path / f"{_PAGES}-wal"
-        self.tables = TableFiles(self.path / "tables")
+        self.entries = EntryFile(self.path / "entries.bin")
 
     def __str__(self) -> str:
         return str(self.path)

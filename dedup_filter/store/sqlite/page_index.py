@@ -1,8 +1,8 @@
 """Look-ups of kept pages by fingerprint, digest and keys: an index that follows the database.
 
-    all entries, or tables -> index    when the index is opened
-    changes of entries -> index        before each look-up
-    index -> tables                    when the index is closed
+    entries of a file, or of the database -> index    when the index is opened
+    changes of entries -> index                       before each look-up
+    index -> entries in a file                        when the index is closed
 
 Only kept pages have entries, and pages with too little text have no fingerprint. `PageStore`
 collects the changes of entries in memory.
@@ -10,47 +10,41 @@ collects the changes of entries in memory.
 With `scope` "host" fingerprints and digests are stored XOR a hash of their host's number: distances
 within a host do not change, and pages of other hosts are found only by chance.
 
-Tables on disk have the entries of one state of the database. The database names their file only
-in that state: while a process writes to the index, and after it was killed, no file is named, and
-the index is made of all entries. It is also made so if tables are missing, damaged, or of another
-distance or scope; if they are damaged, the log has a warning.
+The file (see `entry_file`) has the sorted entries of one state of the database. The database has
+its checksum only in that state: while a process writes to the index, and after it was killed, there
+is none, and the index is made of the entries in the database. It is also made so if the file is
+missing, damaged, or of the other scope; if it is damaged, the log has a warning.
 
 Keys of phrases are in a `PhraseTable`, whatever the scope.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
 0: one table, searched by bisection); the store compares the whole digest.
 
-Cost: with tables in the system's cache, an index of 10 million pages opens in 0.06 s; without
-tables a million pages take 3 s (`benchmarks/store.py --filter`).
+Cost: a million pages take 3 s from the database, and a tenth of that from the file
+(`benchmarks/store.py --filter`).
 """
 
 import logging
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreError
-from dedup_filter.hamming.hamming_index import HammingIndex, SealedArrays
-from dedup_filter.hamming.layout import Layout
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.table import packed
 from dedup_filter.store.phrase_table import PhraseTable
+from dedup_filter.store.sqlite.entry_file import Array, UnusableEntries
 from dedup_filter.store.sqlite.page_reader import MASK, PageReader
 from dedup_filter.store.sqlite.page_store import PageStore
-from dedup_filter.store.sqlite.table_files import Array, UnusableTables
 from dedup_filter.wording import counted
 
 logger = logging.getLogger(__name__)
 
-_DIGESTS = "digest_"
-"""Prefix of the names of the arrays of digests."""
-_PARTS = {"run": "runs", "rows": "rows", "directory": "directories"}
-"""Prefix of the names of each table's arrays -> field of `SealedArrays`."""
+_FORMAT = 1
+"""Of the arrays in the file. Another meaning of them, or of `host_masks`, is another format."""
 _EXPECTED = 1_000_000
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
-_PHRASES = "phrases"
-"""The name of the array of a `PhraseTable`."""
 
 
 class PageIndex:
@@ -75,43 +69,50 @@ class PageIndex:
         store.changes = []
         made = None
         try:
-            made = cls.loaded(store, max_distance=max_distance, by_host=by_host)
-        except UnusableTables as reason:
+            made = cls.loaded(store, max_distance, by_host=by_host)
+        except UnusableEntries as reason:
             logger.warning(
-                "index %s: its tables are made anew from the record; nothing is lost: %s",
+                "index %s: its entries are read from the record; nothing is lost: %s",
                 store.directory,
                 reason,
             )
         if made is None:
-            store.tables = None
-            fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
-            made = cls(fingerprints, HammingIndex(0), PhraseTable(), by_host=by_host)
+            store.saved_entries = None
+            made = cls.empty(max_distance, max(_EXPECTED, len(store)), by_host=by_host)
             made.add_all(store)
         return made
 
     @classmethod
-    def loaded(cls, reader: PageReader, **wanted: object) -> "PageIndex | None":
-        """Return an index of the tables on disk; None if there are none with all present entries.
+    def empty(cls, max_distance: int, expected: int, *, by_host: bool) -> "PageIndex":
+        """Return an index without entries."""
+        fingerprints = HammingIndex(max_distance, expected=expected)
+        return cls(fingerprints, HammingIndex(0, expected=expected), PhraseTable(), by_host=by_host)
 
-        `wanted`: values that the note of the tables must have.
+    @classmethod
+    def loaded(
+        cls, reader: PageReader, max_distance: int, *, by_host: bool | None = None
+    ) -> "PageIndex | None":
+        """Return an index of the entries in the file; None if it has not all present entries.
+
+        `by_host`: None for an index of the scope of the file.
 
         Raises:
-            UnusableTables: the tables are damaged.
+            UnusableEntries: the file is damaged.
         """
-        if reader.directory is None or reader.tables is None:
+        if reader.directory is None or reader.saved_entries is None:
             return None
-        found = reader.directory.tables.load(reader.tables)
+        found = reader.directory.entries.load(reader.saved_entries)
         if found is None:
             return None
-        arrays, about = found
-        if {name: about[name] for name in wanted} != wanted:
+        (version, has_masks), *pairs, phrases = found
+        if version != _FORMAT or by_host not in (None, bool(has_masks)):
             return None
-        return cls(
-            HammingIndex.from_sealed(_from_tables(arrays, about)),
-            HammingIndex.from_sealed(_from_tables(arrays, about["digests"], _DIGESTS)),
-            PhraseTable(arrays[_PHRASES]),
-            by_host=about["by_host"],
-        )
+        expected = max(_EXPECTED, len(pairs[0]))
+        made = cls.empty(max_distance, expected, by_host=bool(has_masks))
+        made.fingerprints.add_many(*pairs[:2])
+        made.digests.add_many(*pairs[2:])
+        made.phrases = PhraseTable(phrases)
+        return made
 
     @property
     def nbytes(self) -> int:
@@ -127,7 +128,7 @@ class PageIndex:
             if fingerprint is not None:
                 values.append((self.fingerprints, fingerprint & MASK ^ mask))
             for index, value in values:
-                (index.add_new if is_added else index.remove)(value, page)
+                (index.add if is_added else index.remove)(value, page)
             (self.phrases.add if is_added else self.phrases.remove)(keys, page)
 
     def add_all(self, reader: PageReader) -> None:
@@ -144,18 +145,18 @@ class PageIndex:
             self.phrases.add_many(kept["keys"], kept["page"])
 
     def save(self, store: PageStore) -> None:
-        """Write tables, unless the index is in memory or its tables have the present entries.
+        """Write the entries, unless the index is in memory or the file has the present ones.
 
         If writing fails, the log says so, and the next opening takes longer.
         """
-        if store.directory is None or store.tables is not None:
+        if store.directory is None or store.saved_entries is not None:
             return
-        arrays, note = _to_tables(self.fingerprints)
-        digests, digest_note = _to_tables(self.digests, _DIGESTS)
-        phrases = {_PHRASES: self.phrases.sealed()}
-        about = note | {"digests": digest_note, "by_host": self._by_host}
+        arrays = [np.array([_FORMAT, self._by_host])]
+        for index in (self.fingerprints, self.digests):
+            fingerprints, rows = index.pairs
+            arrays += [fingerprints, packed(rows)]
         try:
-            store.tables = store.directory.tables.save(arrays | digests | phrases, about)
+            store.saved_entries = store.directory.entries.save([*arrays, self.phrases.sealed()])
         except StoreError as error:
             logger.warning("%s", error)
 
@@ -167,7 +168,7 @@ class PageIndex:
             self.phrases.check()
         except AssertionError as fault:
             return [str(fault)]
-        record = PageIndex(HammingIndex(0), HammingIndex(0), PhraseTable(), by_host=self._by_host)
+        record = PageIndex.empty(0, _EXPECTED, by_host=self._by_host)
         record.add_all(reader)
         faults = []
         for name, pairs, recorded in (
@@ -189,7 +190,7 @@ class PageIndex:
 def host_masks(hosts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Hash the numbers of hosts, as splitmix64 does (Steele, Lea and Flood 2014).
 
-    Stored in tables: a changed hash needs another note in the tables.
+    Stored in files: a changed hash needs another `_FORMAT`.
     """
     mixed = hosts.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
@@ -210,36 +211,6 @@ def head(digest: bytes) -> int:
 
 
 def _pairs(index: HammingIndex) -> Array:
-    sealed = index.sealed()
-    pairs: Array = np.rec.fromarrays([sealed.rows[0], sealed.runs[0]], dtype=_PAIR)
+    fingerprints, rows = index.pairs
+    pairs: Array = np.rec.fromarrays([rows, fingerprints], dtype=_PAIR)
     return pairs
-
-
-def _to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array], dict[str, Any]]:
-    """Compact an index and return its arrays by name, and the note.
-
-    `prefix`: begins the names, so that one generation can hold the arrays of several indices.
-    """
-    sealed = index.sealed()
-    arrays = {
-        f"{prefix}{name}{number}": array
-        for name, part in _PARTS.items()
-        for number, array in enumerate(getattr(sealed, part))
-    }
-    return arrays, {"max_distance": sealed.max_distance, "layout": repr(sealed.layout)}
-
-
-def _from_tables(
-    arrays: Mapping[str, Array], note: Mapping[str, Any], prefix: str = ""
-) -> SealedArrays:
-    """Return the arrays of one index.
-
-    Raises:
-        ValueError, KeyError, TypeError: the arrays or the note do not describe an index.
-    """
-    count = sum(name.startswith(f"{prefix}run") for name in arrays)
-    return SealedArrays(
-        Layout.of(note["layout"]),
-        note["max_distance"],
-        *(tuple([arrays[f"{prefix}{part}{number}"] for number in range(count)]) for part in _PARTS),
-    )

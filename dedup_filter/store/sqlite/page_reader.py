@@ -35,7 +35,7 @@ from dedup_filter.text.page_url import canonical, url_key
 Self = TypeVar("Self", bound="PageReader")
 
 FORMAT = 9
-TABLES = "tables"
+ENTRIES = "entries"
 APPLICATION = 0x44454455
 """SQLite's application id of an index: "DEDU"."""
 _CACHE_KIB = 65_536
@@ -143,8 +143,8 @@ class PageReader:
             if scheme is not None and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
                 self._make(scheme)
             self._require_format()
-            self.tables: str | None = self.noted(TABLES)
-            """The name of the file of tables with the present entries; None: there is none."""
+            self.saved_entries: str | None = self.noted(ENTRIES)
+            """The checksum of the file with the present entries; None: there is none."""
         except BaseException:
             self.connection.close()
             raise

@@ -42,9 +42,9 @@ from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.sqlite.index_directory import IndexDirectory, OwnerLock
 from dedup_filter.store.sqlite.page_reader import (
     COLUMNS,
+    ENTRIES,
     HOST,
     MASK,
-    TABLES,
     PageReader,
     as_column,
     signed,
@@ -169,7 +169,7 @@ class PageStore(PageReader):
             )
             undo.callback(store.connection.close)
             scheme.require(store.scheme, str(files))
-            store.write("DELETE FROM meta WHERE key = ?", (TABLES,))
+            store.write("DELETE FROM meta WHERE key = ?", (ENTRIES,))
             store.release_pending()
             store.flush()
             store._lock = lock
@@ -469,8 +469,8 @@ class PageStore(PageReader):
             return
         self._is_closed = True
         try:
-            if self.tables is not None:
-                self.write("REPLACE INTO meta VALUES (?, ?)", (TABLES, self.tables))
+            if self.saved_entries is not None:
+                self.write("REPLACE INTO meta VALUES (?, ?)", (ENTRIES, self.saved_entries))
             self.flush()
             if self.directory is not None:
                 self._vacuum()
@@ -524,8 +524,8 @@ class PageStore(PageReader):
         self.write("DELETE FROM pages WHERE id = ?", (page,))
 
     def _changed(self, changes: list[tuple[bool, Entry]]) -> None:
-        """Record changes of entries; the tables no longer have the present entries."""
-        self.tables = None
+        """Record changes of entries; the saved entries are no longer the present ones."""
+        self.saved_entries = None
         if self.changes is not None:
             self.changes += changes
 

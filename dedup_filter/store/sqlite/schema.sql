@@ -3,8 +3,8 @@
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
-    value TEXT NOT NULL              -- scheme: JSON; identity: unique; tables: name of the file
-                                     -- of tables with the entries of all kept pages, missing
+    value TEXT NOT NULL              -- scheme: JSON; identity: unique; entries: checksum of
+                                     -- the file with the entries of all kept pages, missing
                                      -- while a process writes and after it was killed;
                                      -- bookmark: set by the program that fills the index
 ) WITHOUT ROWID;

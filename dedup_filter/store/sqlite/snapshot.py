@@ -17,7 +17,7 @@ from dedup_filter.store.protocol import Entries, KeptContent
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite.frame_store import HostFrames, all_frames, frames_of
 from dedup_filter.store.sqlite.index_directory import IndexDirectory
-from dedup_filter.store.sqlite.page_reader import ENTRY, TABLES, PageReader, read_sql
+from dedup_filter.store.sqlite.page_reader import ENTRIES, ENTRY, PageReader, read_sql
 
 
 class Snapshot(PageReader):
@@ -27,7 +27,7 @@ class Snapshot(PageReader):
         super().__init__(uri, directory, *pragmas)
         with self.guarded() as connection:
             connection.executescript(read_sql("snapshot"))
-        self.tables = self.noted(TABLES)
+        self.saved_entries = self.noted(ENTRIES)
 
     @cached_property
     def entries(self) -> Entries:

@@ -1,10 +1,11 @@
-"""Tables on disk are derived: whatever becomes of them, verdicts are the same."""
+"""Saved entries are derived: whatever becomes of their file, verdicts are the same."""
 
 import logging
 import shutil
 from pathlib import Path
 
 import pytest
+import xxhash
 from command_line import run
 from store_pages import kill
 
@@ -26,7 +27,7 @@ def folder(tmp_path, article):
 
 @pytest.fixture
 def are_used(monkeypatch):
-    """For each opening, whether tables were used."""
+    """For each opening, whether the file was used."""
     used, load = [], PageIndex.loaded
 
     def noted(*arguments, **options):
@@ -54,18 +55,18 @@ def verdicts(folder, article, **options):
     return found
 
 
-def named(folder):
-    """The name of the file of tables in the database, and the files that are there."""
+def saved(folder):
+    """The checksum in the database, and the bytes of the file."""
     with PageReader.open_to_read(folder) as reader:
-        return reader.tables, [path.name for path in (folder / "tables").iterdir()]
+        return reader.saved_entries, (folder / "entries.bin").read_bytes()
 
 
 def test_are_used_after_a_clean_close_and_not_after_a_kill(folder, article, are_used):
-    name, files = named(folder)
-    assert [name] == files
+    checksum, content = saved(folder)
+    assert xxhash.xxh3_128_hexdigest(content) == checksum
     expected = verdicts(folder, article)
     assert {outcome for outcome, *_ in expected} == {"exact", "near", "new"}
-    assert named(folder) == (None, files)
+    assert saved(folder) == (None, content)
     assert verdicts(folder, article) == expected
     NearDuplicateFilter.open(folder).close()
     assert verdicts(folder, article) == expected
@@ -73,10 +74,10 @@ def test_are_used_after_a_clean_close_and_not_after_a_kill(folder, article, are_
 
 
 def test_stay_as_they_are_if_nothing_was_changed(folder):
-    before = named(folder)
+    before = saved(folder)
     with NearDuplicateFilter.open(folder) as pages:
         pages.release(pages.claim("http://a.example/", text=""))
-    assert named(folder) == before
+    assert saved(folder) == before
 
 
 def test_pages_that_are_pending_at_the_close_are_not_in_them(folder, article, are_used):
@@ -88,32 +89,48 @@ def test_pages_that_are_pending_at_the_close_are_not_in_them(folder, article, ar
     assert are_used == [True, True]
 
 
-def overwritten(tables):
-    (path,) = tables.iterdir()
+def overwritten(path):
     path.write_bytes(b"x" * path.stat().st_size)
 
 
-def of_another_index(tables):
-    other = tables.parent.parent / "other"
+def torn(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def with_one_other_bit(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+def of_another_index(path):
+    other = path.parent.parent / "other"
     NearDuplicateFilter.open(other).close()
-    shutil.rmtree(tables)
-    shutil.copytree(other / "tables", tables)
+    shutil.copy(other / "entries.bin", path)
 
 
-@pytest.mark.parametrize("change", [shutil.rmtree, of_another_index, overwritten])
+def replaced_by_a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [Path.unlink, of_another_index, overwritten, torn, with_one_other_bit, replaced_by_a_folder],
+)
 def test_that_do_not_fit_are_made_anew_with_a_warning_of_damage(folder, article, caplog, change):
     copy = shutil.copytree(folder, folder.parent / "copy")
-    change(folder / "tables")
-    assert run("index", "stats", str(folder), "--check")[0] == (change is overwritten)
+    change(folder / "entries.bin")
+    assert run("index", "stats", str(folder), "--check")[0] == (change is not Path.unlink)
     assert verdicts(folder, article) == verdicts(copy, article)
     lines = [record.getMessage() for record in caplog.records]
-    assert len(lines) == (change is overwritten)
+    assert len(lines) == (change is not Path.unlink)
     for line in lines:
-        assert line.startswith(f"index {folder}: its tables are made anew from the record; nothing")
-        assert line.endswith("is not as it was written")
+        assert line.startswith(f"index {folder}: its entries are read from the record; nothing")
+        assert ("Is a directory" if change is replaced_by_a_folder else "not as it was") in line
 
 
-def test_an_older_copy_of_the_database_has_other_tables(folder, article):
+def test_an_older_copy_of_the_database_has_other_entries(folder, article):
     old = (folder / "pages.sqlite3").read_bytes()
     expected = verdicts(shutil.copytree(folder, folder.parent / "copy"), article)
     with NearDuplicateFilter.open(folder, crawl="news") as pages:
@@ -124,10 +141,10 @@ def test_an_older_copy_of_the_database_has_other_tables(folder, article):
 
 
 @pytest.mark.parametrize("options", [{"max_distance": 3}, {"scope": "host"}])
-def test_for_other_options_are_made_anew(folder, article, are_used, caplog, options):
+def test_serve_any_distance_and_one_scope(folder, article, are_used, caplog, options):
     with NearDuplicateFilter.open(folder, crawl="news", **options) as pages:
         assert pages.see("http://a.example/x", text=article(8)).original == "http://a.example/8"
-    assert are_used == [False]
+    assert are_used == ["max_distance" in options]
     assert not caplog.records
 
 
@@ -142,7 +159,7 @@ def test_that_cannot_be_written_cost_a_line_in_the_log(folder, article, caplog, 
         monkeypatch.setattr(Path, "open", fail)
     monkeypatch.undo()
     assert "No space left" in caplog.text
-    assert named(folder)[0] is None
+    assert saved(folder)[0] is None
     with NearDuplicateFilter.open(folder) as pages:
         assert pages.see("http://a.example/x", text=article(100)).outcome == "exact"
 
