@@ -15,6 +15,10 @@ Thousands of pages of a template, or empty shells, can be within k bits of one a
 near-duplicates. Only the `MOST_COMPARED` nearest are compared; among equally near ones the earliest
 come first.
 
+Most originals are within few bits, and a look-up of few bits takes a tenth of the time. So an index
+may be asked in rings: first within few bits; within k bits only if no page of this crawl that the
+page repeats was found. The verdict is the same, because the nearest page is the original.
+
 Every kind of index answers these look-ups, so a page gets the same verdict in each. Knows no store.
 """
 
@@ -53,14 +57,26 @@ class LookUps(Protocol):
     With `scope` "host" an index need not give pages of other hosts; the caller leaves them out.
     """
 
+    @property
+    def inner_rings(self) -> Sequence[int]:
+        """The distances to ask `near` for before `max_distance`, ascending.
+
+        There are none unless `equal` finds all pages with a digest.
+        """
+
     def equal(self, digest: bytes) -> Iterable[int]:
         """Return the pages with a digest, the earliest first; others may be among them.
 
         Pages that `near` finds at distance 0 may be missing.
         """
 
-    def near(self, fingerprint: int, most: int | None = None) -> Sequence[Match]:
-        """Return the pages within `max_distance` bits, or the `most` nearest of them."""
+    def near(
+        self, fingerprint: int, most: int | None = None, distance: int | None = None
+    ) -> Sequence[Match]:
+        """Return the pages within a distance, or the `most` nearest of them.
+
+        `distance`: one of `inner_rings`; None for `max_distance`.
+        """
 
     def at_url(self, key: int) -> Iterable[int]:
         """Return the latest kept pages at a URL, by its key."""
@@ -93,11 +109,21 @@ def judge(
     """
     if page.is_blank:
         return Judged(verdict_on(page, "unjudged", "no_text"))
-    judging = _Judging(place, page, look_ups, config, is_ours)
-    equal = judging.equal()
+    known = _Compared(page, config.min_similarity, config.max_missing)
+    judging = _Judging(place, page, look_ups, config, is_ours, known)
+    named = judging.named()
+    equal = judging.equal(named)
     if equal:
         return Judged(judging.verdict(equal))
-    near, capped = judging.near()
+    near: list[Candidate] = []
+    capped = 0
+    # A named page may be the original at any distance, and `changes` needs all candidates.
+    inner = () if named or config.changes else look_ups.inner_rings
+    for distance in (*inner, config.max_distance):
+        more, capped = judging.near(named, distance, {each.page for each in near})
+        near += more
+        if distance < config.max_distance and judging.is_settled(near):
+            break
     verdict = judging.verdict(near)
     if verdict.outcome == "new" and config.looks_for_phrases:
         more = judging.sharing({each.page for each in near})
@@ -113,12 +139,12 @@ class _Judging(NamedTuple):
     look_ups: LookUps
     config: FilterConfig
     is_ours: Callable[[int], bool]
+    known: "_Compared"
 
     def verdict(self, candidates: Sequence[Candidate]) -> Verdict:
-        config = self.config
-        options = config.min_similarity, self.place.key, self.is_ours, config.max_missing
-        verdict = compared(self.page, candidates, *options)
-        return verdict._replace(change=self._change(candidates)) if config.changes else verdict
+        verdict = self.known.verdict(candidates, self.place.key, self.is_ours)
+        changes = self.config.changes
+        return verdict._replace(change=self._change(candidates)) if changes else verdict
 
     def _change(self, candidates: Sequence[Candidate]) -> float | None:
         """Return the share of the page that is new since an earlier crawl: see `Verdict.change`."""
@@ -135,20 +161,40 @@ class _Judging(NamedTuple):
         known, sampled = (0, 0) if counts is None else (int(counts[0][0]), int(counts[1][0]))
         return 1 - known / sampled if sampled else None
 
-    def equal(self) -> list[Candidate]:
+    def is_settled(self, near: Sequence[Candidate]) -> bool:
+        """Return whether the page repeats a page of this crawl among the nearest candidates.
+
+        A page beyond them is not the original then.
+        """
+        found = self.known.with_more(near)
+        return any(each.refusal is None and self.is_ours(each.candidate.crawl) for each in found)
+
+    def equal(self, named: Iterable[int]) -> list[Candidate]:
         """Return the candidates with the page's digest; none if no page is equal."""
         digest = self.page.digest
         stored = [e for e in self._stored(self.look_ups.equal(digest)) if e.digest == digest]
         found = dict.fromkeys([each.page for each in stored], (0, 0))
-        return self._candidates(found, stored, dict.fromkeys(self._named(), "canonical"))
+        return self._candidates(found, stored, dict.fromkeys(named, "canonical"))
 
-    def near(self) -> tuple[list[Candidate], int]:
-        """Return the candidates within k bits or at the canonical URL, and the capped look-ups."""
-        look_up, named = self.look_ups.near, self._named()
+    def near(
+        self, named: Sequence[int], distance: int, known: Set[int]
+    ) -> tuple[list[Candidate], int]:
+        """Return the candidates within a distance or at the canonical URL, and the capped look-ups.
+
+        Known candidates are left out. Within less than k bits none are returned if k bits may find
+        one of them by an earlier text, at another distance.
+        """
+        look_up, texts = self.look_ups.near, self.page.texts
         found, capped = found_by_texts(
-            look_up(text.fingerprint, MOST_COMPARED + 1) for text in self.page.texts
+            look_up(text.fingerprint, MOST_COMPARED + 1, distance) for text in texts
         )
-        stored = self._stored([*named, *found])
+        stored = self._stored(page for page in [*named, *found] if page not in known)
+        farther = range(distance + 1, self.config.max_distance + 1)
+        for each in stored if farther else ():
+            of_page = each.fingerprint or 0
+            earlier = texts[: found[each.page][0]]
+            if any((of_page ^ text.fingerprint).bit_count() in farther for text in earlier):
+                return [], capped
         if named and self.config.min_similarity is not None:
             at_url = [each for each in stored if each.page in named]
             found = found_beyond(self.page, at_url, NAMED_EVIDENCE) | found
@@ -161,7 +207,7 @@ class _Judging(NamedTuple):
         found = found_by_phrases(self.page, self.place.host, shared, stored)
         return self._candidates(found, stored, dict.fromkeys(found, "shared_phrases"))
 
-    def _named(self) -> list[int]:
+    def named(self) -> list[int]:
         """Return the latest pages at the URL that the page names as canonical."""
         is_wanted = self.config.canonical and self.page.canonical
         url = canonical_of(self.place, self.page.canonical) if is_wanted else None
@@ -236,46 +282,64 @@ def compared(
 
     Cost: 0.1 ms a candidate; 0.2 ms if the headlines differ.
     """
-    same = [each for each in candidates if each.digest == page.digest]
-    if not (same or page.texts):
-        return verdict_on(page, "unjudged", page.reason)
-    verdict = verdict_on(page, "new")
-    if same:
-        best = [(candidate._replace(distance=0), 1.0) for candidate in same]
-    else:
-        looked_at = examined(page, candidates, least, max_missing)
-        best = [(candidate, share) for candidate, share, refusal in looked_at if refusal is None]
-        refused = (
-            None if best or not looked_at else _refused(page, looked_at[0], least, max_missing)
+    return _Compared(page, least, max_missing).verdict(candidates, url_key, is_ours)
+
+
+class _Compared:
+    """Candidates that were compared with a page, each once; see `compared`."""
+
+    def __init__(self, page: PageProfile, least: float | None, max_missing: int) -> None:
+        self._page, self._least, self._max_missing = page, least, max_missing
+        self._found: list[Examined] = []
+
+    def with_more(self, candidates: Sequence[Candidate]) -> list[Examined]:
+        """Return all candidates, nearest first. Requires: the first of them were given before."""
+        more = candidates[len(self._found) :]
+        self._found += examined(self._page, more, self._least, self._max_missing)
+        self._found.sort(key=lambda each: (each.candidate.distance, -each.share))
+        return self._found
+
+    def verdict(
+        self, candidates: Sequence[Candidate], url_key: int, is_ours: Callable[[int], bool]
+    ) -> Verdict:
+        """Return the verdict, by all candidates."""
+        page = self._page
+        same = [each for each in candidates if each.digest == page.digest]
+        if not (same or page.texts):
+            return verdict_on(page, "unjudged", page.reason)
+        verdict = verdict_on(page, "new")
+        if same:
+            best = [(candidate._replace(distance=0), 1.0) for candidate in same]
+        else:
+            found = self.with_more(candidates)
+            best = [(candidate, share) for candidate, share, refusal in found if refusal is None]
+            refused = None if best or not found else self._refusal(found[0])
+            verdict = verdict._replace(candidates=len(candidates), refused=refused)
+        if not best:
+            return verdict
+        best.sort(key=lambda each: each[0].source != "canonical")
+        itself = next((each for each in best if each[0].url_key == url_key), best[0])
+        original, share = next((each for each in best if is_ours(each[0].crawl)), itself)
+        is_revisit = original.url_key == url_key and not is_ours(original.crawl)
+        is_exact = page.digest == original.digest
+        return verdict._replace(
+            outcome="revisit" if is_revisit else "exact" if is_exact else "near",
+            original_page=original.page,
+            distance=original.distance,
+            similarity=share,
+            reason=original.source,
         )
-        verdict = verdict._replace(candidates=len(candidates), refused=refused)
-    if not best:
-        return verdict
-    best.sort(key=lambda each: each[0].source != "canonical")
-    itself = next((each for each in best if each[0].url_key == url_key), best[0])
-    original, share = next((each for each in best if is_ours(each[0].crawl)), itself)
-    is_revisit = original.url_key == url_key and not is_ours(original.crawl)
-    is_exact = page.digest == original.digest
-    return verdict._replace(
-        outcome="revisit" if is_revisit else "exact" if is_exact else "near",
-        original_page=original.page,
-        distance=original.distance,
-        similarity=share,
-        reason=original.source,
-    )
 
-
-def _refused(
-    page: PageProfile, nearest: Examined, least: float | None, max_missing: int
-) -> Refusal | None:
-    """Return why a page does not repeat a candidate; with the lines if only a few are missing."""
-    refusal = nearest.refusal
-    if refusal is None or not refusal.lines:
-        return refusal
-    if len(refusal.lines) > _FEW_LINES:
-        return refusal._replace(lines=())
-    texts = dict.fromkeys(line.text for line in refusal.lines)
-    [rest] = examined(page, [nearest.candidate], least, max_missing, without=texts.keys())
-    lacking = partial(page.blocks.lacking_in, nearest.candidate.sketch)
-    lines = [MissingLine(text, lacking(text)) for text in texts] if rest.refusal is None else ()
-    return refusal._replace(lines=tuple(lines))
+    def _refusal(self, nearest: Examined) -> Refusal | None:
+        """Return why the page does not repeat a candidate; its lines if only few are missing."""
+        page, refusal = self._page, nearest.refusal
+        if refusal is None or not refusal.lines:
+            return refusal
+        if len(refusal.lines) > _FEW_LINES:
+            return refusal._replace(lines=())
+        texts = dict.fromkeys(line.text for line in refusal.lines)
+        options = self._least, self._max_missing
+        [rest] = examined(page, [nearest.candidate], *options, without=texts.keys())
+        lacking = partial(page.blocks.lacking_in, nearest.candidate.sketch)
+        lines = [MissingLine(text, lacking(text)) for text in texts] if rest.refusal is None else ()
+        return refusal._replace(lines=tuple(lines))

@@ -164,16 +164,22 @@ class _OnePage:
 
     records: Sequence[PageRecord]
     max_distance: int
+    inner_rings = ()
 
     def equal(self, digest: bytes) -> list[int]:  # noqa: ARG002 - the caller compares digests
         return [each.page for each in self.records]
 
-    def near(self, fingerprint: int, most: int | None = None) -> list[Match]:  # noqa: ARG002
+    def near(
+        self,
+        fingerprint: int,
+        most: int | None = None,  # noqa: ARG002
+        distance: int | None = None,  # noqa: ARG002
+    ) -> list[Match]:
         return [
-            Match(each.page, each.fingerprint, distance)
+            Match(each.page, each.fingerprint, bits)
             for each in self.records
             if each.fingerprint is not None
-            and (distance := (each.fingerprint ^ fingerprint).bit_count()) <= self.max_distance
+            and (bits := (each.fingerprint ^ fingerprint).bit_count()) <= self.max_distance
         ]
 
     def at_url(self, key: int) -> list[int]:

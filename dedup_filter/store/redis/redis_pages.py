@@ -401,6 +401,8 @@ class _LookUps:
         self._log, self._fitting, self._host, self._before = log, fitting, host, before
         self.end = log.replica.end
         """The end of the log before the look-ups."""
+        self.inner_rings = ()
+        """None: `near` finds also the pages with an equal digest, if they have a fingerprint."""
         self.read: dict[int, PageRecord] = {}
         self.answers: dict[tuple[str, Any], Any] = {}
         """(name of look-up, argument) -> answer."""
@@ -413,7 +415,12 @@ class _LookUps:
     def equal(self, digest: bytes) -> list[int]:
         return [match.row for match in self.answer("near", (None, digest, None))]
 
-    def near(self, fingerprint: int, most: int | None = None) -> list[Match]:
+    def near(
+        self,
+        fingerprint: int,
+        most: int | None = None,
+        distance: int | None = None,  # noqa: ARG002 - always None or k
+    ) -> list[Match]:
         found: list[Match] = self.answer("near", (fingerprint, b"", most))
         return found
 

@@ -144,7 +144,7 @@ class SqlitePages:
         return len(pages)
 
     def close(self) -> None:
-        """Release pending pages, write tables, and close the store."""
+        """Release pending pages, write the entries, and close the store."""
         try:
             self.store.end_crawl(int(now()))
             self.store.release_pending()
@@ -194,14 +194,17 @@ class LookUps:
     def __init__(self, store: PageStore, index: PageIndex, host: int) -> None:
         self.stored, self.sharing = store.stored, index.phrases.sharing
         self._store, self._index, self._mask = store, index, index.mask(host)
+        self.inner_rings = index.fingerprints.rings[:-1]
 
     def equal(self, digest: bytes) -> list[int]:
         """Return the pages with the same first 64 bits of digest, the earliest first."""
         return self._index.digests.rows_of(head(digest) ^ self._mask)
 
-    def near(self, fingerprint: int, most: int | None = None) -> list[Match]:
-        """Return the pages within k bits, or the `most` nearest."""
-        return self._index.fingerprints.within(fingerprint ^ self._mask, most=most)
+    def near(
+        self, fingerprint: int, most: int | None = None, distance: int | None = None
+    ) -> list[Match]:
+        """Return the pages within a distance, or the `most` nearest."""
+        return self._index.fingerprints.within(fingerprint ^ self._mask, distance, most)
 
     def at_url(self, key: int) -> list[int]:
         """Return the latest kept pages at a URL."""
