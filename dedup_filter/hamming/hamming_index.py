@@ -143,7 +143,7 @@ class HammingIndex:
                 f"one row for each fingerprint, not {len(pairs.rows)} for {len(pairs.fingerprints)}"
             )
         if pairs.size < _BULK:
-            for pair in zip(*(column.tolist() for column in pairs), strict=True):
+            for pair in pairs.each():
                 self.add(*pair)
             return
         self.compact()
@@ -165,7 +165,7 @@ class HammingIndex:
         if pair in self._removed or pair not in self._near(pair[0], 0):
             raise KeyError(f"row {row} is not stored under fingerprint {fingerprint}")
         gone = len(self._removed)
-        if gone >= _LEAST_FRESH and 4 * gone > len(self):
+        if gone >= _LEAST_FRESH and 4 * gone > len(self) + gone:
             self.compact()
         self._removed.add(pair)
 
@@ -234,9 +234,9 @@ class HammingIndex:
 
     @property
     def pairs(self) -> Pairs:
-        """All pairs, sorted by fingerprint, after a call of `compact`. Only read these arrays."""
+        """All pairs, by fingerprint and row, after a call of `compact`. Only read these arrays."""
         self.compact()
-        return self._tables[0].pairs  # its blocks are in the order of the fingerprint
+        return self._tables[0].pairs.not_in(NO_PAIRS)
 
     @property
     def layout(self) -> Layout:
@@ -256,17 +256,14 @@ class HammingIndex:
 
     def check(self) -> None:
         """Verify every table, and that all hold the same pairs: else AssertionError."""
-        stored = self._stored(self._tables[0])
+        all_pairs = self._stored(self._tables[0]).not_in(NO_PAIRS)
         for table in self._tables:
             table.check()
-            fresh, pairs = self._fresh_of(table), self._stored(table)
-            distinct_pairs = pairs.not_in(NO_PAIRS)
-            assert distinct_pairs.size == pairs.size, "a pair is stored twice"
-            assert distinct_pairs.not_in(stored).size == 0, "tables hold different pairs"
-            assert len(table.fresh) == fresh.size * self._is_listed, "a list lacks a fresh pair"
-            for pair in zip(*(column.tolist() for column in fresh), strict=True):
-                assert not self._is_listed or table.entry(*pair) in table.fresh, "another is listed"
-            assert pairs.size == stored.size, "tables hold different pairs"
+            pairs, fresh = self._stored(table), self._fresh_of(table)
+            assert pairs.size == all_pairs.size, "a pair is missing, or stored twice"
+            assert np.array_equal(pairs.not_in(NO_PAIRS), all_pairs), "tables hold different pairs"
+            listed = [table.entry(*pair) for pair in fresh.each()] if self._is_listed else []
+            assert sorted(listed) == [*table.fresh], "a list has not the fresh pairs"
         assert len(self) == self._pairs.size, "a removed pair is not stored"
 
     def _distance(self, max_distance: int | None) -> int:
@@ -343,8 +340,8 @@ class HammingIndex:
         if not self._removed:
             return pairs
         maybe = np.isin(pairs.rows, [row for _, row in self._removed]).nonzero()[0]
-        some = zip(*(column[maybe].tolist() for column in pairs), strict=True)
-        gone = maybe[[pair in self._removed for pair in some]]
+        some = Pairs(pairs.fingerprints[maybe], pairs.rows[maybe])
+        gone = maybe[[pair in self._removed for pair in some.each()]]
         return Pairs(np.delete(pairs.fingerprints, gone), np.delete(pairs.rows, gone))
 
     def _sorted(self, layout: Layout, pairs: Pairs) -> list[Table]:
@@ -389,10 +386,8 @@ class HammingIndex:
         ring = first_ring(self._layout, self.max_distance, max(count, 1))
         self._first_ring = min(self._first_ring, ring)
         for table in self._tables if self._is_listed else ():
-            if not table.fresh:
-                fresh = (column.tolist() for column in self._fresh_of(table))
-                for pair in zip(*fresh, strict=True):
-                    table.add_fresh(pair)
+            for pair in self._fresh_of(table).each() if not table.fresh else ():
+                table.add_fresh(pair)
 
     @property
     def _is_listed(self) -> bool:

@@ -27,7 +27,7 @@ Manku, Jain and Das Sarma (2007), section 4 (batch queries). Where we differ: th
 compared with itself, in memory, and group by group instead of query by query.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,9 +43,6 @@ from dedup_filter.hamming.pairs import (
 
 _BLOCKS = {5_000: 8, 20_000: 7, 50_000: 6, 250_000: 5, 15_000_000: 4}
 """Maximum number of fingerprints -> blocks that make groups of about sixteen; beyond: 3 blocks."""
-
-_TOGETHER = 1 << 16
-"""Found pairs are passed on in arrays of this length, or slightly more."""
 
 _PROBED = 1 << 20
 """Combinations of a prefix and a probe that are looked up in one call."""
@@ -88,8 +85,7 @@ def pair_blocks(
     """Return the pairs of `near_pairs` in arrays of two columns, as they are found.
 
     The pairs are not sorted, but their order is always the same. A `layout`, given instead of the
-    quickest, must be exact for the distance (else ConfigError) and not nested. Other errors as for
-    `near_pairs`.
+    quickest, must be exact for the distance (else ConfigError). Other errors as for `near_pairs`.
     """
     require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
     if layout is not None:
@@ -111,7 +107,7 @@ def _from_tables(
 ) -> Iterator[UInt64Array]:
     for number, shape in enumerate(shapes):
         groups = _grouped(shape.permuted(entries), shape.prefix_bits)
-        for permuted in _together(_in_table(groups, shape, distance)):
+        for permuted in _in_table(groups, shape, distance):
             pairs = np.sort(shape.restored(permuted), axis=0)
             differing = pairs[0] ^ pairs[1]
             is_new = np.ones(len(differing), np.bool_)
@@ -189,20 +185,6 @@ def _laid_out(groups: _Groups, numbers: IntpArray) -> tuple[UInt64Array, IntpArr
     sizes = groups.sizes[numbers]
     places = groups.starts[numbers] + np.arange(sizes.max())[:, np.newaxis]
     return groups.entries.take(places.ravel(), mode="clip"), sizes
-
-
-def _together(finds: Iterable[UInt64Array]) -> Iterator[UInt64Array]:
-    """Join arrays of found pairs into fewer, larger arrays."""
-    waiting: list[UInt64Array] = []
-    count = 0
-    for found in finds:
-        waiting.append(found)
-        count += found.shape[1]
-        if count >= _TOGETHER:
-            yield np.concatenate(waiting, axis=1)
-            waiting, count = [], 0
-    if waiting:
-        yield np.concatenate(waiting, axis=1)
 
 
 def _alike_blocks(sizes: IntpArray, most: int) -> Iterator[slice]:

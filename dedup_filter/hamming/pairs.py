@@ -4,7 +4,7 @@ No value is rounded or wrapped: a value that is not a fingerprint raises an erro
 `Pairs` carries fingerprints and rows between the caller, the fresh entries and the tables.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from operator import index
 from typing import Any, NamedTuple
@@ -92,11 +92,12 @@ class Pairs(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence["Pairs"]) -> "Pairs":
         """Concatenate parts."""
-        some = [part for part in parts if len(part.rows)]  # joining costs 1 us a part
-        if len(some) < 2:
-            return some[0] if some else NO_PAIRS
-        fingerprints, rows = zip(*some, strict=True)
+        fingerprints, rows = zip(*parts, strict=True)
         return cls(np.concatenate(fingerprints), np.concatenate(rows))
+
+    def each(self) -> Iterator[tuple[int, int]]:
+        """Yield fingerprint and row of each pair, as plain ints."""
+        return zip(self.fingerprints.tolist(), self.rows.tolist(), strict=True)
 
     def not_in(self, known: "Pairs") -> "Pairs":
         """Return each of these pairs once, without those that are in `known`, ascending."""

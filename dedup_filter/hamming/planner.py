@@ -154,10 +154,12 @@ def scan_limit(layout: Layout, distance: int) -> int:
 
 
 def first_ring(layout: Layout, distance: int, entries: int) -> int:
-    """Return a lesser distance whose look-up takes at most an eighth of the time; else `distance`."""
+    """Return a lesser distance that takes at most an eighth of the time; if none, `distance`."""
     ring = min(layout.reach, distance)
-    whole = min(estimate(layout, distance, entries), estimate_scan(entries), key=_look_up_us)
-    is_quick = _RING_SHARE * estimate(layout, ring, entries).look_up_us <= whole.look_up_us
+    whole = estimate_scan(entries).look_up_us
+    if entries > scan_limit(layout, distance):
+        whole = estimate(layout, distance, entries).look_up_us
+    is_quick = _RING_SHARE * estimate(layout, ring, entries).look_up_us <= whole
     return ring if is_quick else distance
 
 
@@ -197,10 +199,6 @@ def estimate_scan(entries: int) -> Estimate:
 
 def _row_bytes(entries: int) -> float:
     return _ROW_BYTES if entries < 2**32 else 2.0 * _ROW_BYTES
-
-
-def _look_up_us(estimated: Estimate) -> float:
-    return estimated.look_up_us
 
 
 @cache  # the table shapes that a layout caches serve every distance
