@@ -28,8 +28,12 @@ from stopwatch import figure
 from store import resident
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.frames.host_frames import Frames, FrameUpdate
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.frames.host_frames import FrameUpdate
+from dedup_filter.host_cache import HostCache
+from dedup_filter.judge import FULL_BATCH
+from dedup_filter.store.location import MEMORY, open_store
+from dedup_filter.store.protocol import Batch
 
 PAGES_OF_HOST = 3
 FRAME_LINKS, OWN_LINKS, PARAGRAPHS = 299, 225, 8
@@ -101,7 +105,7 @@ def crawl(hosts: int, place: str, frame_memory: float) -> Figures:
     article_at: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
         where = folder if place == "directory" else "memory:"
-        with CrawlFilter.open(where, frame_memory=frame_memory) as index:
+        with NearDuplicateFilter.open(where, frame_memory=frame_memory) as index:
             for page in pages(hosts):
                 started = time.process_time()
                 verdict = index.see(page.url, html=page.html)
@@ -112,7 +116,7 @@ def crawl(hosts: int, place: str, frame_memory: float) -> Figures:
                     found, wrong = found + is_right, wrong + (not is_right)
                 there.add(page.article)
                 article_at[page.url] = page.article
-            forgotten = index.forgotten_hosts
+            forgotten = index.conductor.forgotten
             grown = resident() - before
     each = taken / (hosts * PAGES_OF_HOST) * 1e3
     return Figures(found / copies, wrong, forgotten, grown / 1e6, each)
@@ -120,16 +124,17 @@ def crawl(hosts: int, place: str, frame_memory: float) -> Figures:
 
 def learn(hosts: int, blocks: int, frame_memory: float) -> tuple[float, float, int]:
     """Learn of so many hosts; return what the process grows by, what is told, hosts forgotten."""
-    chance, before = random.Random(1), resident()
-    frames = Frames(frame_memory * 1e6)
-    forgotten = 0
+    chance, before, forgotten = random.Random(1), resident(), 0
+    store, batch = open_store(MEMORY, FilterConfig()), Batch()
+    cache = HostCache(store, batch, frame_memory)
     for number in range(hosts):
         shown = [chance.getrandbits(64) for _ in range(blocks)]
-        frames.add_page(frames.of(f"www.host-{number}.example"), FrameUpdate(True, shown))
-        frames.shrink()
-        forgotten += len(frames.forgotten)
-        frames.forgotten.clear()
-    return (resident() - before) / 1e6, frames.nbytes / 1e6, forgotten
+        cache.add(f"www.host-{number}.example", FrameUpdate(True, shown))
+        forgotten += len(cache.shrink())
+        if len(batch.hosts) >= FULL_BATCH:
+            store.write(batch)
+            batch.clear()
+    return (resident() - before) / 1e6, (cache.nbytes + store.memory) / 1e6, forgotten
 
 
 Result = TypeVar("Result")

@@ -1,21 +1,22 @@
 """Profiles of pages that share no shingle with any other, made without their texts."""
 
 import random
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from xxhash import xxh3_64_intdigest
 
 from dedup_filter.features.analysis import Words, WordValues
 from dedup_filter.features.tokens import Scripts
 from dedup_filter.fingerprints.block_columns import BlockColumns
 from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile, Text
-from dedup_filter.fingerprints.sketch import UInt32Array, keys_of, sketch, smallest
+from dedup_filter.fingerprints.sketch import UInt32Array, keys_of, row_of, sketch, smallest
 from dedup_filter.model import Verdict
-from dedup_filter.store.protocol import KeptPages, Overtaken
+from dedup_filter.store.redis.redis_pages import RedisPages
+from dedup_filter.store.redis.shared_log import Overtaken
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_url import Place
 from dedup_filter.thresholds import MIN_WORDS
@@ -23,6 +24,7 @@ from dedup_filter.thresholds import MIN_WORDS
 __all__ = ["made_profile", "made_sketch", "profile_of", "see"]
 
 
+_NO_SLOTS = np.empty(0, np.uint16)
 WORDS_A_BLOCK = 16
 
 
@@ -61,8 +63,8 @@ def profile_of(
     values = WordValues(hashes.astype(np.uint64), *np.zeros((2, len(hashes)), np.bool_))
     lengths = np.array([len(hashes)], np.int32)
     of_words = Words(values, lengths, 10 * lengths, Scripts(), "en", "nothing", "xxh3", [""])
-    one, whole = np.ones(1, np.bool_), np.full(1, digest[0], np.uint64)
-    blocks = _Made([""], of_words, Places.of_text(["prose"]), whole, one, 1)
+    one, whole = np.ones(1, np.bool_), np.array([xxh3_64_intdigest(digest)], np.uint64)
+    blocks = _Made([""], of_words, Places.of_text(["prose"]), whole, one, _NO_SLOTS, 1)
     return PageProfile(
         digest=digest,
         is_blank=False,
@@ -76,7 +78,7 @@ def profile_of(
         is_view=False,
         texts=(text,) if is_long else (),
         blocks=blocks,
-        sketch=sketch(hashes),
+        sketch=sketch(hashes, row_of(whole)),
         keys=keys,
         word_count=words,
         language="en",
@@ -94,7 +96,7 @@ def _hashes(chance: random.Random, words: int) -> npt.NDArray[np.uint32]:
     return np.unique(np.frombuffer(chance.randbytes(4 * words), np.uint32))
 
 
-def see(kept: KeptPages, url: str, page: PageProfile) -> Verdict:
+def see(kept: RedisPages, url: str, page: PageProfile) -> Verdict:
     """Compare a page with those that were kept, and record it for good."""
     place = Place.of(url)
     while True:
@@ -102,9 +104,3 @@ def see(kept: KeptPages, url: str, page: PageProfile) -> Verdict:
         # Another process may have kept a page like it meanwhile.
         with suppress(Overtaken), kept.transaction():
             return kept.record(place, page, found, is_pending=False)
-
-
-def see_all(kept: KeptPages, pages: Iterable[tuple[str, PageProfile]]) -> None:
-    """See pages, given by URL and profile, one after the other."""
-    for url, page in pages:
-        see(kept, url, page)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dedup_filter.hamming.pairs import hamming_distance
     from dedup_filter.model import Match, NearPage, Verdict
     from dedup_filter.scrapy_plugin import Addon, NearDuplicate
-    from dedup_filter.store.sqlite.page_reader import add_hamming_distance
+    from dedup_filter.store.sqlite_store import add_hamming_distance
 
 __all__ = [
     "Addon",
@@ -52,7 +52,7 @@ _MODULES = {
     "NearDuplicateFilter": "filter",
     "NearPage": "model",
     "Verdict": "model",
-    "add_hamming_distance": "store.sqlite.page_reader",
+    "add_hamming_distance": "store.sqlite_store",
     "clusters": "hamming.clusters",
     "fingerprint": "fingerprints.profile",
     "hamming_distance": "hamming.pairs",

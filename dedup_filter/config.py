@@ -51,6 +51,7 @@ class FilterOptions(TypedDict, total=False):
     shared_phrases: bool
     canonical: bool
     changes: bool
+    learn_changes: bool
     revisit: str
     same_template: int | None
     max_pages: int | None
@@ -115,11 +116,14 @@ class FilterConfig:
     """Compare a page with the page that it names as canonical (`<link rel="canonical">`, or the
     header Link), however far apart their fingerprints are."""
     changes: bool = False
-    """Measure how much a page has changed since an earlier crawl recorded it at its URL
-    (`Verdict.change`)."""
+    """Name the first lines that came to a page since an earlier crawl recorded it at its URL
+    (`Verdict.came`)."""
+    learn_changes: bool = True
+    """Do not tell changes in places of a host's pages whose text changes at each visit, such as
+    quotations and advertisements; it may be missing between spellings of one URL."""
     revisit: str = "keep"
-    """"keep" or "drop" the item of a page that an earlier crawl saw at the same URL, if the page is
-    near its earlier version. The filter's verdict is "revisit" either way."""
+    """"keep" or "drop" the item of a page that an earlier crawl saw at the same URL and that has
+    not changed since (`Verdict.change` is 0). The filter's verdict is "revisit" either way."""
     same_template: int | None = None
     """After so many kept pages of a host with the same menus and fewer than 20 words of their own,
     further such pages are "same_template", and are not recorded. None: there is no limit."""
@@ -267,6 +271,7 @@ _RULES: Mapping[str, _Rule] = {
     "shared_phrases": _FLAG,
     "canonical": _FLAG,
     "changes": _FLAG,
+    "learn_changes": _FLAG,
     "revisit": _one_of(("keep", "drop")),
     "same_template": _whole(1, 2**32 - 1, None),
     "max_pages": _whole(1, 2**32 - 1, None),

@@ -22,42 +22,38 @@ Guarantees, cited in tests by their numbers:
 7. No page is a duplicate of a page that was released, or was pending when its process ended.
 
 No other call can come between look-up and insert. Calls come from one thread at a time.
+
+Crawls, scans and services of this package read pages ahead (`NearDuplicateFilter.pool`), and hold
+the claims of the judge themselves (`NearDuplicateFilter.conductor`): a claim has the state of its
+page. These two attributes are not public.
 """
 
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.config import FilterConfig, FilterOptions
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.fingerprints.read_page import ReadPage, read_page
 from dedup_filter.hamming.pairs import fingerprint_of
-from dedup_filter.judging import PageJudge
+from dedup_filter.judge import Claim, Judge
 from dedup_filter.model import NearPage, Unjudged, Verdict
-from dedup_filter.store.location import MEMORY, folder_of, open_index
+from dedup_filter.shared_judge import SharedJudge
+from dedup_filter.store.location import MEMORY, folder_of, join_index, noted_options, open_store
+from dedup_filter.store.redis.connection import closed_if_it_fails, is_address
+from dedup_filter.store.redis.redis_pages import RedisPages
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Html
-from dedup_filter.workers.pool import Content, Pool
+from dedup_filter.workers.pool import Pool, Reading
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
 _AHEAD = 16
 """Pages for each worker that are read before they are judged, if the first of them takes long."""
-_PLAIN = (str, bytes, type(None))
-"""Types of a page's values that a worker can read; it cannot import modules of subclasses."""
-
-
-class PlacedPage(NamedTuple):
-    """A page that was read and is not judged yet, and where it was found."""
-
-    place: Place
-    content: Content
-    """The source of the page if no worker could read it; it is read when it is judged."""
 
 
 class PageArguments(TypedDict, total=False):
@@ -82,7 +78,8 @@ class NearDuplicateFilter:
 
     Raises:
         TypeError: by all methods: an argument has a wrong type.
-        StoreError: by all methods: the index cannot be read or written; it is unchanged.
+        StoreError: by all methods: the index cannot be read or written. The page is not judged;
+            what was committed before stays in memory, and the next write takes it.
         DedupError: by all methods except counts: the filter is closed.
     """
 
@@ -97,9 +94,8 @@ class NearDuplicateFilter:
         if crawl is not None and (not isinstance(crawl, str) or not crawl):
             raise ConfigError(f"crawl must be the name of a crawl, or None, not {crawl!r}")
         self.config = config or FilterConfig()
-        self._kept = open_index(location, self.config, crawl)
-        self._pool = Pool.of(self.config)
-        self._judge = PageJudge(self.config, self._kept, with_text=with_text)
+        self.conductor = _opened(location, self.config, crawl, with_text=with_text)
+        self.pool = Pool(self.config)
         self._is_closed = False
 
     @classmethod
@@ -185,7 +181,7 @@ class NearDuplicateFilter:
         Writes are grouped: the last pages outlive the process only after `flush` or `close`.
         """
         page = PageText(html, text, content_type, link, title)
-        return self._claim(self._read(url, page), is_pending=False)
+        return self.conductor.see(*self._read(url, page))
 
     def claim(self, url: str, **page: "Unpack[PageArguments]") -> Verdict:
         """Judge a page, given as to `see`, and keep it pending until `commit` or `release`.
@@ -193,7 +189,7 @@ class NearDuplicateFilter:
         If the page repeats a page that is pending itself, the verdict is valid only once the
         original is committed. If the original is released, claim the page again.
         """
-        return self._claim(self._read(url, PageText(**page)), is_pending=True)
+        return self.conductor.claim(*self._read(url, PageText(**page))).verdict
 
     def judge(self, url: str, **page: "Unpack[PageArguments]") -> Verdict:
         """Return the verdict that `see` would return for a page now; record nothing.
@@ -208,10 +204,7 @@ class NearDuplicateFilter:
         'new'
         'new'
         """
-        place, content = self._profilable(url, PageText(**page))
-        if isinstance(content, Unjudged):
-            return Verdict("unjudged", reason=content.reason)
-        return self._judge.judge(place, content)
+        return self.conductor.judge(*self._read(url, PageText(**page)))
 
     def find(
         self, url: str = "", *, fingerprint: int | None = None, **page: "Unpack[PageArguments]"
@@ -237,33 +230,16 @@ class NearDuplicateFilter:
             ValueError: the fingerprint is outside 0..2**64-1.
         """
         if fingerprint is None:
-            place, content = self._profilable(url, PageText(**page))
+            place, content = self._read(url, PageText(**page))
             if isinstance(content, Unjudged):
                 return []
-            query = Query.of(place.host, self._judge.profile(place, content))
+            query = Query.of(place.host, self.conductor.profile(place, content))
         elif page:
             raise TypeError("give a fingerprint or a page, not both")
         else:
             self._check_url(url)
             query = Query(Place.of(url).host, (fingerprint_of(fingerprint),))
-        return query.found(self._kept.find(query), self.config.max_distance)
-
-    def _submit(
-        self, source: Source, place: Place, *, may_help: bool = False
-    ) -> Future[PlacedPage]:
-        # A tree, or a string of an unknown class, cannot be sent to a process.
-        is_plain = all(type(each) in _PLAIN for each in (*source.page, source.images_of))
-        read: Future[PlacedPage] = Future()
-        read.set_running_or_notify_cancel()  # so that a waiting caller cannot cancel it
-        if self._pool is None or not is_plain:
-            read.set_result(PlacedPage(place, source.read(self.config)))
-        else:
-
-            def take(content: Content) -> None:
-                read.set_result(PlacedPage(place, content))
-
-            self._pool.read(source, take, may_help=may_help)
-        return read
+        return query.found(self.conductor.find(query), self.config.max_distance)
 
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
         """Judge pages in their order, and keep them; workers read the next pages meanwhile.
@@ -279,30 +255,41 @@ class NearDuplicateFilter:
 
         After an error, also of `pages`, later pages are not judged; earlier pages are.
         """
-        ahead: deque[Future[PlacedPage]] = deque()
-        most = 0 if self._pool is None else _AHEAD * self._pool.most
-        for read in self._submitted(pages):
-            ahead.append(read)
-            while ahead and (len(ahead) > most or ahead[0].done()):
-                yield self._claim(ahead.popleft().result(), is_pending=False)
+        ahead, errors = deque[Reading](), list[Exception]()
+
+        def submitted() -> Iterator[Reading]:
+            try:
+                for page in pages:
+                    given = PageText(**{each: page[each] for each in page if each != "url"})
+                    yield self.pool.read(given, self._place(page["url"], given), may_help=True)
+            except Exception as error:
+                errors.append(error)
+
+        for reading in submitted():
+            ahead.append(reading)
+            while ahead and (len(ahead) > _AHEAD * self.pool.most or ahead[0].is_done):
+                yield self._see(ahead.popleft())
         while ahead:
-            yield self._claim(ahead.popleft().result(), is_pending=False)
+            yield self._see(ahead.popleft())
+        if errors:
+            raise errors[0]
 
     def commit(self, verdict: Verdict) -> None:
         """Keep the page of a verdict for good; do nothing if it is not pending.
 
-        After a StoreError the page is still pending.
+        The verdict is the object that `claim` returned; that of another filter has no effect. After
+        a StoreError the page is still pending.
         """
-        if (page := self._page(verdict)) is not None:
-            self._judge.commit(page)
+        if (claim := self._pending(verdict)) is not None:
+            self.conductor.commit(claim)
 
     def release(self, verdict: Verdict) -> None:
-        """Forget the page of a verdict; do nothing if it is not pending.
+        """Forget the page of a verdict, given as to `commit`; do nothing if it is not pending.
 
         Pages that were judged to repeat it are forgotten, too. A later copy of it is new.
         """
-        if (page := self._page(verdict)) is not None:
-            self._judge.release(page)
+        if (claim := self._pending(verdict)) is not None:
+            self.conductor.release(claim)
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL in any spelling; return their number.
@@ -310,72 +297,52 @@ class NearDuplicateFilter:
         Cost: passes over all pages, 0.1 s for a million.
         """
         self._check_url(url)
-        return self._judge.forget(url)
+        return self.conductor.forget(url)
 
     def flush(self) -> None:
         """Write everything committed so far, so that it outlives this process."""
         self._require_open()
-        self._kept.flush()
+        self.conductor.flush()
 
-    def _read(self, url: str, page: PageText) -> PlacedPage:
-        source, place = self._given(url, page)
-        return PlacedPage(place, source.read(self.config))
+    def _read(self, url: str, page: PageText) -> tuple[Place, ReadPage | Unjudged]:
+        """Read a page in this process."""
+        place = self._place(url, page)
+        return place, read_page(page, place, self.config)
 
-    def _profilable(self, url: str, page: PageText) -> tuple[Place, ReadPage | Unjudged]:
-        """Read a page that is not to be recorded."""
-        place, content = self._read(url, page)
-        if isinstance(content, Source):
-            content = content.read(self.config)
+    def _see(self, reading: Reading) -> Verdict:
+        content = reading.result()
         self._require_open()
-        return place, content
-
-    def _claim(self, page: PlacedPage, *, is_pending: bool) -> Verdict:
-        self._require_open()
-        content = page.content
-        if isinstance(content, Source):
-            content = content.read(self.config)
-        if isinstance(content, Unjudged):
-            return Verdict("unjudged", reason=content.reason)
-        return self._judge.claim(page.place, content, is_pending=is_pending)
-
-    def _submitted(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Future[PlacedPage]]:
-        """Submit pages; an error of `pages` becomes the error of a last page."""
-        try:
-            for page in pages:
-                given = {name: value for name, value in page.items() if name != "url"}
-                yield self._submit(*self._given(page["url"], PageText(**given)), may_help=True)
-        except Exception as error:
-            failed: Future[PlacedPage] = Future()
-            failed.set_exception(error)
-            yield failed
+        return self.conductor.see(reading.place, content)
 
     def _check_url(self, url: object) -> None:
         self._require_open()
         if not isinstance(url, str):
             raise TypeError(f"a URL is a str, not {type(url).__name__}")
 
-    def _page(self, verdict: Verdict) -> int | None:
+    def _pending(self, verdict: Verdict) -> Claim | None:
         self._require_open()
         if not isinstance(verdict, Verdict):
             raise TypeError(f"expected a Verdict, not {type(verdict).__name__}")
-        return verdict.page
+        claim = self.conductor.pending(verdict.page or 0)
+        # A verdict of another filter may have the same number.
+        return claim if claim is not None and claim.verdict is verdict else None
 
     def _require_open(self) -> None:
         if self._is_closed:
             raise DedupError("the filter is closed; open another one")
 
-    def _given(self, url: str | Place, given: PageText) -> tuple[Source, Place]:
-        """Return the source and the place of a page."""
+    def _place(self, url: str | Place, given: PageText) -> Place:
+        """Return the place of a page, whose values are checked."""
         if not isinstance(url, Place):
             self._check_url(url)
             url = Place.of(url)
         for name, value in (("link", given.link), ("title", given.title)):
             if not isinstance(value, str | None):
                 raise TypeError(f"{name} is a str, not {type(value).__name__}")
-        return Source.of(given, url.url, url.host, self.config), url
+        return url
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self.conductor)
 
     @property
     def nbytes(self) -> int:
@@ -383,28 +350,43 @@ class NearDuplicateFilter:
 
         For an index in a directory, memory of SQLite and of the system's file cache is not counted.
         """
-        return self._kept.nbytes + self._judge.nbytes
+        return self.conductor.nbytes
 
     def check(self) -> None:
         """Raise AssertionError if index, store and frames are damaged, or do not agree."""
-        self._kept.check()
-        self._judge.check()
+        self.conductor.check()
 
     def close(self) -> None:
         """Write everything and take no more pages; do nothing if closed already.
 
-        Pages that are still pending are released when the index is opened again. If not everything
-        can be written, what was flushed before is kept.
+        Pages that are still pending are forgotten. If not everything can be written, what was
+        flushed before is kept.
         """
         if self._is_closed:
             return
         self._is_closed = True
-        if self._pool is not None:
-            self._pool.close()
-        self._kept.close()
+        self.pool.close()
+        self.conductor.close()
 
     def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _opened(
+    location: str | os.PathLike[str],
+    config: FilterConfig,
+    crawl: str | None,
+    *,
+    with_text: bool,
+) -> Judge:
+    """Open the index at a location, and begin a crawl or join the running one."""
+    if isinstance(location, str) and is_address(location):
+        process = join_index(location, config, crawl)
+        with closed_if_it_fails(process):
+            return SharedJudge(config, RedisPages(config, process), with_text=with_text)
+    store = open_store(location, config)
+    with closed_if_it_fails(store):
+        return Judge(config, store, crawl, noted_options(config), with_text=with_text)

@@ -32,6 +32,9 @@ Reason = Literal[
 ]
 """Why a page was not judged: docs/troubleshooting.md."""
 
+Again = Literal["again"]
+"""Of a revisit: the crawl that recorded the page did not end, so its feed may lack the page."""
+
 Source = Literal["canonical", "shared_phrases"]
 """How the original of a duplicate was found, if not by its fingerprint or equal text: the page
 names it as its canonical page, or shares rare phrases with it."""
@@ -177,9 +180,10 @@ class Verdict:
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
     """Share of the page's shingles that its original has, 0 to 1; estimated for long pages."""
-    reason: Reason | Source | None = None
+    reason: Reason | Source | Again | None = None
     """Why an "unjudged" page was not judged; for a duplicate, how its original was found (None:
-    within `max_distance` bits, or as an equal page)."""
+    within `max_distance` bits, or as an equal page); "again" for a revisit of a page that was
+    recorded by a crawl which did not end."""
     language: str | None = None
     candidates: int = 0
     """Stored pages that the page was compared with, confirmed or not: within k bits, named as its
@@ -206,9 +210,13 @@ class Verdict:
     """Effects of the options `ignore` and `content` on the page: "ignored", "content",
     "no_content", "nothing_left" (docs/statistics.md)."""
     change: float | None = None
-    """Share of the shingles of its main text that the latest page of an earlier crawl at its URL
-    lacks, 0 to 1; estimated for long pages. None: there was none, one of the two is too short, or
-    the option `changes` is off."""
+    """Share of the words of the page's own text and values that came or went since an earlier crawl
+    recorded the page at its URL, 0 to 1. Text that changes by itself does not count. None: no
+    earlier crawl did."""
+    came: tuple[str, ...] = ()
+    """With the option `changes`: the first lines and paragraphs that came since then."""
+    went: tuple[str, ...] = ()
+    """With the options `changes` and `keep_text`: the first lines and paragraphs that went."""
     text: str | None = field(default=None, repr=False)
     """The main text of the page without the frame of its host, one block a line; None: the filter
     was not opened with `with_text`, or the page has no text."""
@@ -257,6 +265,8 @@ class Verdict:
             "cluster": self.cluster,
             "fingerprint": as_hex(self.fingerprint),
             "change": self.change,
+            **({"came": [*self.came]} if self.came else {}),
+            **({"went": [*self.went]} if self.went else {}),
         }
 
     def named(self, url_of: Callable[[int], str]) -> "Verdict":

@@ -16,7 +16,7 @@ from redis_nodes import RedisNodes
 from redis_servers import RedisServer
 from web_site import served
 
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import NearDuplicateFilter
 
 # Deadlines measure the machine; reproducible examples make a failure everybody's failure.
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=40)
@@ -45,7 +45,7 @@ def article():
 @pytest.fixture
 def pages():
     """A filter in memory, which is whole in the end."""
-    with CrawlFilter.open() as opened:
+    with NearDuplicateFilter.open() as opened:
         yield opened
         opened.check()
 

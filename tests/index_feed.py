@@ -5,7 +5,7 @@ import sqlite3
 
 from command_line import lines, run
 
-from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.upkeep import index_at
 
 PARAGRAPHS = [
@@ -49,7 +49,7 @@ def tamper(index, sql):
 
 
 def records(index):
-    with PageReader.open_to_read(index) as reader:
+    with SqliteStore.open_to_read(index) as reader:
         return list(reader.records())
 
 

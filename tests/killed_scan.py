@@ -8,17 +8,19 @@ from unittest.mock import patch
 
 from patience import PATIENCE, PROCESSES
 
+from dedup_filter import judge
 from dedup_filter.errors import ConfigError
+from dedup_filter.judge import Judge
 from dedup_filter.scan import outputs, streams
 from dedup_filter.scan import scan as scan_module
 from dedup_filter.scan.scan import scan
 from dedup_filter.scan.work import Scan, Work
-from dedup_filter.store.sqlite import page_store
-from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite_store import SqliteStore
 
 STEPS = [
     (scan_module, ["found_of"]),
-    (PageStore, ["flush", "insert"]),
+    (Judge, ["commit", "flush"]),
+    (SqliteStore, ["write"]),
     (Work, ["save", "_forget", "_leave"]),
     (Path, ["replace", "unlink"]),
     (outputs._Lines, ["add", "write_mark"]),
@@ -50,7 +52,7 @@ def _scan(job, steps):
 
         return call
 
-    page_store._FULL_GROUP = 12  # a page or two in a commit, or many at its end
+    judge.FULL_BATCH = 3  # pages in a batch
     for owner, names in STEPS:
         for name in names:
             step = owner.__dict__[name]

@@ -1,20 +1,20 @@
-"""A process that writes to the store in a folder until it is killed, by a seed.
+"""A process that writes batches to the store in a folder until it is killed, by a seed.
 
-It dies in the middle of a statement of SQLite, or at any other moment. Pages of even numbers are
-left as they are once they are settled, and the record of their host's frame is the last of their
-numbers; FOLDER.told gets these, one a line, as soon as `flush` has returned. All else happens to
-the others.
+It dies in the middle of a statement of SQLite, or at any other moment. Pages of even numbers stay
+as they were written, and the host's number of pages is the last of these numbers; FOLDER.told gets
+them, one a line, as soon as `write` has returned. Pages of odd numbers are rewritten and deleted.
 """
 
 import os
 import random
 import signal
 
+import numpy as np
 from patience import PATIENCE, PROCESSES
-from store_pages import HOST, NOON, folder_store, measures, near, page, revisit
+from store_pages import HOST, batch, folder_store, measures, near, page
 
-from dedup_filter.frames.host_frames import ChangedHost
-from dedup_filter.store.sqlite.frame_store import FrameStore, ProvisionalForm
+from dedup_filter.frames.host_frames import Host
+from dedup_filter.store.protocol import LAST_PAGE, KeptContent, Waiting
 
 
 def write_and_be_killed(folder, seed):
@@ -28,7 +28,7 @@ def write_and_be_killed(folder, seed):
 
 def write(folder, seed):
     chance = random.Random(seed)
-    store = folder_store(folder, "the crawl" if chance.random() < 0.5 else None)
+    store = folder_store(folder)
     if chance.random() < 0.5:
         left = [chance.randrange(2_000)]
 
@@ -37,43 +37,33 @@ def write(folder, seed):
             if left[0] < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        store.connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
+        store._connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
     else:
         signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.001, 0.2))  # no handler: it dies
     told = os.open(f"{folder}.told", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    settled = []
     while True:
-        settled += step(store, chance, store.last_page + 1)
-        if chance.random() < 0.2:
-            store.flush()
-            os.write(told, b"".join(b"%d\n" % number for number in settled))
-            settled = []
+        last = int(store.note(LAST_PAGE) or 0)
+        records = [record_of(number, chance) for number in range(last + 1, last + 9)]
+        even = [each.page for each in records if each.page % 2 == 0]
+        kept = [each.page for each in records if each.is_kept]
+        old = [number for number in range(max(last - 20, 1), last) if number % 2]
+        again = [page(number, **measures(-number)) for number in old if chance.random() < 0.2]
+        store.write(
+            batch(
+                *again,
+                *records,
+                gone=[number for number in old if chance.random() < 0.2],
+                contents={number: KeptContent("text", b"") for number in even},
+                hosts={HOST: Host(HOST, max(even), {1: 1})},
+                waiting={
+                    n: Waiting(n, HOST, 0, np.empty(0, np.uint64), b"form" * 99) for n in kept
+                },
+                notes={LAST_PAGE: str(last + 8)},
+            )
+        )
+        os.write(told, b"".join(b"%d\n" % number for number in even))
 
 
-def step(store, chance, number):
-    """Record a page and do one thing to it, or to another; return the pages that stay as is."""
-    text = "text" if chance.random() < 0.5 else None
-    if number % 2 == 0:
-        store.insert(page(number, is_pending=text is not None), text)
-        store.commit(number)
-        store.changed_frames[HOST] = ChangedHost(NOON, str(number).encode)
-        return [number]
-    old = chance.randrange(max(number - 20, 1), number + 1) | 1
-    action = chance.choice(["claim", "wait", "release", "repeat", "revisit", "replace", "delete"])
-    if action in ("repeat", "revisit") and old < number and store.fate(old) == "kept":
-        judged = near(old) if action == "repeat" else revisit(old)
-        store.insert(page(number, judged, is_pending=True))
-        store.commit(number)
-        return []
-    with store.transaction():
-        store.insert(page(number, is_pending=True), text)
-        if action == "wait":
-            store.commit(number)
-            FrameStore(store).wait(HOST, ProvisionalForm(number, b"form" * 500, b"note"))
-    if action == "release":
-        store.release(number)
-    elif action == "replace":
-        store.replace(old, measures(-old))
-    elif action == "delete":
-        store.delete([old])
-    return []
+def record_of(number, chance):
+    judged = near(number - 1) if number % 2 and number > 1 and chance.random() < 0.5 else {}
+    return page(number, {"outcome": "new"} | judged)

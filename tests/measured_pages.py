@@ -46,6 +46,8 @@ class Made(NamedTuple):
     is_row: bool = False
     is_masked: bool = False
     has_links: bool = False
+    is_learnt: bool = False
+    slots: int = 0
 
     @property
     def is_prose(self) -> bool:
@@ -85,6 +87,7 @@ class Alone(NamedTuple):
     counts: Counts = ()
     times: Sequence[int] = ()
     are_frame: Sequence[bool] = ()
+    are_learnt: Sequence[bool] = ()
     site_counts: Counts = ()
     is_frame_known: bool = False
     is_view: bool = False
@@ -117,7 +120,7 @@ def measured(
     counts = [{part_hash(text): times for text, times in headed.items()}]
     compared = [masked(block.text) if block.is_line else block.text for block in blocks]
     names = [each.name for each in fields(Places)]
-    dtypes = {"times": np.intp}
+    dtypes = {"times": np.intp, "slots": np.uint16}
     columns = (
         np.array([getattr(block, name) for block in blocks], dtypes.get(name, np.bool_))
         for name in names
@@ -128,6 +131,7 @@ def measured(
         Places(*columns),
         np.array(list(map(text_hash, compared)), np.uint64),
         np.ones(len(blocks), np.bool_),
+        np.empty(0, np.uint16),
     )
     context = Alone(headline, counts, is_frame_known=is_frame_known, is_view=is_view)
     return profile.measured(document, blocks_compared, headline, context, FilterConfig())

@@ -6,14 +6,14 @@ import math
 import selectors
 import threading
 import time
-from concurrent.futures import Future
 from contextlib import contextmanager
 
 from scrapy.settings import Settings
 
 from dedup_filter import FilterConfig, Verdict
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.judge import Claim
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicateMiddleware, NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -59,7 +59,7 @@ class Crawl:
         self.loop = HastyLoop()
         self.has_ended = False
         self.stats = Collector()
-        self.pages = CrawlFilter.open() if pages is None else pages
+        self.pages = NearDuplicateFilter.open() if pages is None else pages
         counting = CrawlStats(self.stats, end_crawl)
         read = PluginSettings.read(Settings(settings))
         self.pipeline = NearDuplicatePipeline(read, self.pages, counting)
@@ -116,10 +116,10 @@ class Crawl:
 
     def end(self):
         self.has_ended = True
-        return self.run(self.pipeline.index.close(self.pipeline.fates.end_all))
+        return self.run(self.pipeline.index.close(self.pipeline.visits.end_all))
 
     def close(self):
-        if self.pages.is_shared:
+        if self.pages.conductor.is_shared:
             self.pages.answer()
         if not self.has_ended:
             self.end()
@@ -167,12 +167,14 @@ class PlainPages:
     """
 
     config = FilterConfig()
-    is_shared = has_workers = False
-    nbytes = capped = forgotten_hosts = 0
+    is_shared = False
+    nbytes = capped = forgotten = learnt = most = 0
 
     def __init__(self, *, records_repeats=True):
+        self.conductor = self.pool = self
         self.records_repeats = records_repeats
         self.kept = {}
+        """Text -> the claim and the URL of its earliest page."""
         self.pending = {}
         self.committed = []
         self.released = []
@@ -187,46 +189,55 @@ class PlainPages:
         self.fault = StoreError("the disk is full")
         self.failing, self.failures = set(calls), times
 
-    def submit(self, url, *, html=None, text=None, content_type=None, link=None, title=None):
-        read = Future()
-        read.set_result((url, html if text is None else text))
-        return read
+    def read(self, page, place):
+        return PlainReading(page, place)
 
-    def claim_read(self, page):
+    def claim(self, place, content):
         with self._call("claim"):
-            url, content = page
             if content not in self.kept:
-                self.pending[number := next(self.numbers)] = content
-                self.kept[content] = (number, url)
-                return Verdict("new", page=number)
-            return self._repeat("exact", content, *self.kept[content])
+                claim = self._claimed(Verdict("new", page=next(self.numbers)))
+                self.kept[content] = claim, place.url
+                return claim
+            first, url = self.kept[content]
+            return self._repeat("exact", first.verdict.page, url, first)
 
-    def _repeat(self, outcome, content, original, url):
+    def _repeat(self, outcome, original, url, first=None):
         number = next(self.numbers) if self.records_repeats else None
-        if number is not None:
-            self.pending[number] = content
-        return Verdict(outcome, url, 0, 1.0, page=number, original_page=original)
+        verdict = Verdict(outcome, url, 0, 1.0, page=number, original_page=original)
+        if first is None or first.state == "kept":
+            return self._claimed(verdict)
+        first.repeats.append(self._claimed(verdict, first))
+        return first.repeats[-1]
 
-    def commit(self, verdict):
+    def _claimed(self, verdict, original=None):
+        state = "kept" if verdict.page is None else "pending"
+        claim = Claim(verdict, state=state, original=original)
+        if state == "pending":
+            self.pending[verdict.page] = claim
+        return claim
+
+    def commit(self, claim):
         with self._call("commit"):
-            if self.pending.pop(verdict.page, None) is not None:
-                self.committed.append(verdict.page)
+            if claim.state == "pending":
+                self._end(claim, "kept", self.committed)
 
-    def release(self, verdict):
+    def release(self, claim):
         with self._call("release"):
-            content = self.pending.pop(verdict.page, None)
-            if content is None:
-                return
-            self.released.append(verdict.page)
-            if self.kept.get(content, (None,))[0] == verdict.page:
-                del self.kept[content]
-                for repeat in [each for each, text in self.pending.items() if text == content]:
-                    del self.pending[repeat]  # as a store does
+            if claim.state == "pending":
+                self._end(claim, "gone", self.released)
+                self.kept = {text: at for text, at in self.kept.items() if at[0] is not claim}
+                for each in claim.repeats:
+                    if each.state == "pending":
+                        self._end(each, "gone", [])
 
-    def fate(self, page):
+    def _end(self, claim, state, ended):
+        claim.state = state
+        del self.pending[claim.verdict.page]
+        ended.append(claim.verdict.page)
+
+    def fate_of_original(self, claim):
         with self._call("fate"):
-            is_kept = page in self.committed
-            return "pending" if page in self.pending else "kept" if is_kept else "gone"
+            return "kept" if claim.original is None else claim.original.state
 
     def flush(self):
         with self._call("flush"):
@@ -250,6 +261,18 @@ class PlainPages:
         return len(self.kept)
 
 
+class PlainReading:
+    """The reading of a page by its text."""
+
+    is_done = True
+
+    def __init__(self, page, place):
+        self.page, self.place = page, place
+
+    def result(self):
+        return self.page.html if self.page.text is None else self.page.text
+
+
 class SharedPages(PlainPages):
     """Plain pages that are asked over a wire.
 
@@ -269,21 +292,21 @@ class SharedPages(PlainPages):
         self.elsewhere = {}
         self.fates = {}
 
-    def claim_read(self, page):
-        _, content = page
+    def claim(self, place, content):
         if content not in self.elsewhere or content in self.kept:
-            return super().claim_read(page)
+            return super().claim(place, content)
         with self._call("claim"):
-            return self._repeat("near", content, self.elsewhere[content], "http://x/")
+            return self._repeat("near", self.elsewhere[content], "http://x/")
 
-    def fate(self, page):
-        told = self.fates.get(page)
-        if not told:
-            return super().fate(page)
+    def fate_of_original(self, claim):
+        original = claim.verdict.original_page
+        if original is None or original < 1000:
+            return super().fate_of_original(claim)
         with self._call("fate"):
+            told = self.fates.get(original) or ["gone"]
             fate = told.pop(0) if len(told) > 1 else told[0]
-            if fate == "gone":
-                self.elsewhere = {text: at for text, at in self.elsewhere.items() if at != page}
+            if fate == "gone" and self.fates.get(original):
+                self.elsewhere = {text: at for text, at in self.elsewhere.items() if at != original}
             return fate
 
     def totals(self):

@@ -84,6 +84,7 @@ def _record(page, outcome):
         page=page,
         url=f"https://host{page % 50}.example/articles/{page:07}.html",
         host=f"host{page % 50}.example",
+        url_key=page,
         digest=b"",
         fingerprint=page * 0x9E3779B97F4A7C15 % 2**64,
         sketch=b"",

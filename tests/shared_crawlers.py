@@ -20,12 +20,12 @@ import redis
 from made_profiles import said_profile
 from patience import PATIENCE, PROCESSES
 
-from dedup_filter import judging
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter import judge
 from dedup_filter.errors import StoreError
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints import profile
-from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.redis import connection, process, redis_pages
+from dedup_filter.store.redis.shared_log import Overtaken
 
 K = 3
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+( 0)?")
@@ -101,7 +101,7 @@ class Past:
 
 def lose_answer(pages, script):
     """Let the next call of a script come through, and its answer not."""
-    connection = pages._kept._process.connection
+    connection = pages.conductor._pages._process.connection
     run = type(connection).run
 
     def lost(called, *arguments, **options):
@@ -120,7 +120,7 @@ def lose_answer(pages, script):
 
 def let_lapse(pages):
     """Let the lease of a crawler be over."""
-    taking_part = pages._kept._process
+    taking_part = pages.conductor._pages._process
     name = taking_part.connection.key("processes")
     taking_part.connection.call(lambda client: client.zadd(name, {taking_part.name: 1}))
 
@@ -128,7 +128,7 @@ def let_lapse(pages):
 def end_rest(*crawlers):
     """Let crawlers ask their servers again, which they leave alone after a failure."""
     for pages in crawlers:
-        pages._kept._process.connection._rests_until = 0.0
+        pages.conductor._pages._process.connection._rests_until = 0.0
 
 
 def require_agreement(*crawlers):
@@ -146,7 +146,7 @@ class Crawler:
         self.counts = Counter()
         self.chance = random.Random(name)
         self.judge = self.see if way == "see" else self.claim
-        self.pages = CrawlFilter.open(url, max_distance=K, min_similarity=0.7)
+        self.pages = NearDuplicateFilter.open(url, max_distance=K, min_similarity=0.7)
         self.held, self.kept = [], []
 
     def tell(self, page, became, original=None):
@@ -174,7 +174,7 @@ class Crawler:
         verdict = claim(self.pages, page)
         while verdict.original_page is not None:
             self.settle()  # whoever waits holds nothing
-            while (fate := self.pages.fate(verdict.original_page)) == "pending":
+            while (fate := self.pages.conductor.fate(verdict.original_page)) == "pending":
                 self.counts["met"] += 1
                 time.sleep(0.001)
             if fate == "kept":
@@ -210,7 +210,7 @@ class Crawler:
 
 def crawl(crawler_is, lease, timeout, rounds, barrier):
     """Be a crawler: all begin each round at the same time."""
-    judging.profile_of = profile_of
+    judge.profile_of = profile_of
     connection.TIMEOUT = timeout
     if lease is not None:  # the dead are given up sooner
         process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease

@@ -1,4 +1,4 @@
-"""Pages to record, made of a number each, and stores to record them in."""
+"""Records made of a number each, and stores to write them to."""
 
 from hashlib import blake2b
 
@@ -6,8 +6,10 @@ from made_profiles import hashes_of
 
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import KEYS_BYTES, sketch
+from dedup_filter.store.protocol import LAST_PAGE, Batch
 from dedup_filter.store.records import PageRecord, Scheme
-from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite_store import SqliteStore
+from dedup_filter.text.page_url import url_key
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
 NOON = 1_700_000_000
@@ -31,18 +33,20 @@ def measures(number, **fields):
     return made | fields
 
 
-def page(number, judged=NEW, is_pending=False, seen=None, **fields):
-    """A page that was seen in the first crawl."""
+def page(number, judged=NEW, seen=None, **fields):
+    """The record of a page that was seen in the first crawl."""
     seen = NOON + number if seen is None else seen
+    url = fields.get("url", f"https://{HOST}/{number}")
     made = {
-        "page": 0,
-        "url": f"https://{HOST}/{number}",
+        "page": number,
+        "url": url,
+        "url_key": url_key(url),
         "host": HOST,
         "first_seen": seen,
         "last_seen": seen,
         "first_crawl": 1,
         "crawl": 1,
-        "is_pending": is_pending,
+        "is_pending": False,
     }
     return PageRecord(**made | judged | measures(number) | fields)
 
@@ -51,23 +55,23 @@ def near(original):
     return {"outcome": "near", "original": original, "distance": 3, "similarity": 0.9}
 
 
-def revisit(original):
-    return {"outcome": "revisit", "original": original, "distance": 2, "similarity": 0.95}
+def memory_store():
+    return SqliteStore.in_memory(SCHEME)
 
 
-def memory_store(crawl=None):
-    store = PageStore.in_memory(SCHEME)
-    store.start_crawl(NOON, crawl)
-    return store
+def folder_store(folder):
+    return SqliteStore.open(folder, SCHEME)
 
 
-def folder_store(folder, crawl=None):
-    store = PageStore.open(folder, SCHEME)
-    store.start_crawl(NOON, crawl)
-    return store
+def batch(*records, gone=(), **facts):
+    """A batch of records, of numbers of deleted pages, and of other facts."""
+    pages = {record.page: record for record in records} | dict.fromkeys(gone)
+    notes = {LAST_PAGE: str(max(pages))} if pages else {}
+    return Batch(pages, **{"notes": notes, **facts})
 
 
 def kill(store):
     """Leave a store in a folder as a killed process does: nothing more is written."""
-    store.connection.close()
+    store._connection.close()
     store._lock.release()
+    store._is_closed = True

@@ -24,13 +24,11 @@ from dedup_filter import FilterConfig, HammingIndex, NearDuplicateFilter, Verdic
 from dedup_filter.cli import _cli
 from dedup_filter.commands.index import index_command
 from dedup_filter.config import _RULES
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
 from dedup_filter.model import SOURCES, Outcome, Reason, Refusal, Rule
 from dedup_filter.scrapy_plugin.advice import LAST_PAGES
 from dedup_filter.scrapy_plugin.advice import TEXTS as WARNINGS
-from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.text.selectors import Effect
@@ -112,18 +110,20 @@ def test_no_document_names_a_setting_that_is_unknown(name):
 
 def test_what_is_written_of_a_duplicate_is_documented():
     rows = table("docs/settings.md", "`outcome`")
-    meanings = {names_in(name)[0]: meaning for name, meaning in rows[1:]}
-    assert meanings.keys() == {"url", *Verdict("new").as_json()}
+    meanings = {each: meaning for names, meaning in rows[1:] for each in names_in(names)}
+    changed = Verdict("new", came=("a line",), went=("another",))
+    assert meanings.keys() == {"url", *changed.as_json()}
     assert set(names_in(meanings["outcome"])) == set(get_args(Outcome))
 
 
 # Statistics
 
 REASONS = get_args(Reason)
+NO_TEXT = "no_field"
 
 
 class _SharedIndex:
-    nbytes = capped = forgotten_hosts = 0
+    nbytes = capped = forgotten = learnt = 0
 
     def __len__(self):
         return 0
@@ -142,18 +142,18 @@ def counted_stats():
     for outcome in get_args(Outcome):
         reason = "too_short" if outcome == "unjudged" else None
         verdict = Verdict(outcome, distance=3, language="en", reason=reason)
-        stats.page(Judgement(verdict, ""))
+        stats.page("", verdict, NO_TEXT)
     for source in SOURCES:
-        stats.page(Judgement(Verdict("near", "http://a/", 20, reason=source), ""))
-    stats.page(Judgement(Verdict("new", refused=Refusal("lines", 2, 0, "Ice", 1, 3)), ""))
-    stats.page(Judgement(Verdict("revisit", change=0.5), ""))
-    stats.page(Judgement(Verdict("new", selected=get_args(Effect)), ""))
+        stats.page("", Verdict("near", "http://a/", 20, reason=source), NO_TEXT)
+    stats.page("", Verdict("new", refused=Refusal("lines", 2, 0, "Ice", 1, 3)), NO_TEXT)
+    stats.page("", Verdict("revisit", change=0.5, reason="again"), NO_TEXT)
+    stats.page("", Verdict("new", selected=get_args(Effect)), NO_TEXT)
     for _ in range(LAST_PAGES):
-        stats.page(Judgement(Verdict("near", "http://a/", 0, original_page=1), "http://a/"))
+        stats.page("http://a/", Verdict("near", "http://a/", 0, original_page=1), NO_TEXT)
     stats.fault(StoreAway())
     stats.spent(1.0)
-    with CrawlFilter.open() as pages:
-        stats.close({**figures_of(pages), **figures_of(_SharedIndex())})
+    with NearDuplicateFilter.open() as pages:
+        stats.close({**figures_of(pages.conductor), **figures_of(_SharedIndex())})
     names = set(counted)
     for module in (ROOT / "dedup_filter" / "scrapy_plugin").glob("*.py"):
         code = module.read_text("utf-8")

@@ -7,8 +7,8 @@ import pytest
 from command_line import lines, run
 from made_text import prose
 
-from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.lines import MOST_LINES, text_blocks
 
 DESCRIPTION = f"{prose(1, words=90)}\n\n{prose(2, words=70)}"
@@ -94,9 +94,9 @@ def test_on_another_host_its_first_line_and_a_few_others_may_differ(pages):
 
 class TestAllWaysIntoAFilter:
     def test_of_a_program(self):
-        with CrawlFilter.open(workers=1) as pages:
+        with NearDuplicateFilter.open(workers=1) as pages:
             assert [each.outcome for each in pages.see_many(PAGES)] == OUTCOMES
-            claimed = [pages.claim_read(pages.submit(**each).result()) for each in PAGES]
+            claimed = [pages.claim(**each) for each in PAGES]
             assert [each.outcome for each in claimed] == ["exact"] * 4
             assert pages.find(text=PRODUCTS[2])[0].url == PAGES[2]["url"]
 
@@ -110,7 +110,7 @@ class TestAllWaysIntoAFilter:
         index = str(tmp_path / "index")
         feed = "".join(f"{json.dumps(each)}\n" for each in PAGES)
         assert run("index", "import", index, "--set", "keep_text=True", text=feed)[0] == 0
-        with PageReader.open_to_read(index) as reader:
+        with SqliteStore.open_to_read(index) as reader:
             heads = [record.h1 for record in reader.records()]
         assert heads == ["Oak bench", "Oak stool", "Oak bench", "Oak bench"]
         _, found = lines("tune", index, "--max-distance", "11", "--json")

@@ -9,7 +9,6 @@ import random
 
 import pytest
 from site_pages import GLUE, MENU, NOUNS, OTHER_MENU, framed
-from update_lists import MemoryLists, exchanging
 
 from dedup_filter import NearDuplicateFilter
 
@@ -76,14 +75,15 @@ class TestPrintViews:
         see(pages, earlier)
         assert set(see(pages, others, shown=printed)) == {"new"}
 
-    def test_of_an_article_that_another_process_has_kept(self, earlier):
-        lists = {}
-        crawlers = [exchanging(MemoryLists(number, lists)) for number in (1, 2)]
-        for number, text in earlier.items():
-            see(crawlers[number % 2], {number: text})
-        for number, text in earlier.items():
-            found = see(crawlers[number % 2], {number: text}, shown=printed, path="{}?print")
-            assert set(found) <= COPIES, number
+    def test_of_an_article_that_another_process_has_kept(self, redis_server, earlier):
+        url = redis_server.url
+        with NearDuplicateFilter.open(url) as one, NearDuplicateFilter.open(url) as other:
+            for number, text in earlier.items():
+                see((one, other)[number % 2], {number: text})
+            for number, text in earlier.items():
+                pages = (other, one)[number % 2]
+                found = see(pages, {number: text}, shown=printed, path="{}?print")
+                assert set(found) <= COPIES, number
 
 
 def test_products_are_kept_although_a_shop_elsewhere_has_the_same_terms(pages, article):

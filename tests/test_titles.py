@@ -11,8 +11,8 @@ import pytest
 from command_line import lines, refused, run
 from made_text import prose
 
-from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.store.sqlite_store import SqliteStore
 
 TEXT = f"Room {{}}. {prose(1, words=170)}"
 PAGES = [
@@ -38,7 +38,7 @@ def test_texts_with_different_titles_are_different_pages(pages):
     assert outcomes(pages.see(**each) for each in PAGES) == OUTCOMES
     verdict = pages.see(**{**PAGES[0], "url": "https://www.example.com/4", "title": "Ida"})
     assert (verdict.outcome, verdict.refused.rule) == ("new", "headline")
-    with CrawlFilter.open() as others:
+    with NearDuplicateFilter.open() as others:
         assert outcomes(others.see(**each) for each in without) == ["new", "near", "near"]
 
 
@@ -67,9 +67,9 @@ def test_a_title_is_a_text(pages):
 
 
 def test_all_ways_into_a_filter_take_one():
-    with CrawlFilter.open(workers=1) as pages:
+    with NearDuplicateFilter.open(workers=1) as pages:
         assert outcomes(pages.see_many(PAGES)) == OUTCOMES
-        claimed = [pages.claim_read(pages.submit(**each).result()) for each in PAGES]
+        claimed = [pages.claim(**each) for each in PAGES]
         assert outcomes(claimed) == ["exact", "exact", "near"]
         assert pages.claim(**PAGES[0]).original == PAGES[0]["url"]
         assert pages.find(**PAGES[0])[0].similarity == 1.0
@@ -94,7 +94,7 @@ def test_an_index_keeps_it_for_another_judgement(tmp_path):
     index = str(tmp_path / "index")
     code, _, err = run("index", "import", index, "--set", "keep_text=True", *OPTIONS, text=text)
     assert (code, err) == (0, "")
-    with PageReader.open_to_read(index) as reader:
+    with SqliteStore.open_to_read(index) as reader:
         titles = [record.title for record in reader.records()]
         assert titles == ["Anna Berg", "Jonas Falk", "Anna Berg"]
     _, found = lines("tune", index, "--max-distance", "11", "--json")
@@ -104,5 +104,5 @@ def test_an_index_keeps_it_for_another_judgement(tmp_path):
 
 
 def _digest(index, place):
-    with PageReader.open_to_read(index) as reader:
+    with SqliteStore.open_to_read(index) as reader:
         return [*reader.records()][place].digest.hex()

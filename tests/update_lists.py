@@ -1,9 +1,7 @@
-"""Lists of updates in memory, which can be made to fail, and filters that use them."""
+"""Lists of updates in memory, which can be made to fail."""
 
-from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway
-from dedup_filter.judging import PageJudge
-from dedup_filter.store.redis.frame_exchange import MOST_UPDATES, FrameExchange
+from dedup_filter.store.redis.frame_exchange import MOST_UPDATES
 
 
 class MemoryLists:
@@ -31,11 +29,3 @@ class MemoryLists:
     def _call(self):
         if self.is_away:
             raise StoreAway("nobody answers")
-
-
-def exchanging(lists):
-    """Open a filter in memory that exchanges frames by some lists."""
-    pages = NearDuplicateFilter.open()
-    pages._kept.exchange = FrameExchange(lists)
-    pages._judge = PageJudge(pages.config, pages._kept)
-    return pages

@@ -142,9 +142,9 @@ def _stats(index: Index, check: bool) -> Iterator[Report]:
     the kept pages first and last seen in it are counted. For a shared index, outcomes are the
     counts of all its crawlers since it was made, and bytes on the servers are estimated.
 
-    With --check the records of pages are verified, and the tables against the records; for a
-    shared index, log, records and pending pages are compared. If there are faults, they are shown
-    instead of the contents. Nothing is written.
+    With --check the database of a folder is verified; for a shared index, log, records and pending
+    pages are compared. If there are faults, they are shown instead of the contents. Nothing is
+    written.
 
     Exit codes: 0 done, 1 --check found faults, 2 there is no index, or it cannot be read.
     """

@@ -53,7 +53,7 @@ def rules_command(
         require_free(output, may_replace=lambda _: force)
     with index.recorded() as recorded:
         pages = judged_pages(recorded)
-        with progress(pages, "reading", len(recorded.entries.pages)) as shown:
+        with progress(pages, "reading", recorded.count()) as shown:
             mined = mine(shown, **least)
     if not mined.duplicates:
         raise DedupError("no page in the index repeats another, so its URLs prove no rules")

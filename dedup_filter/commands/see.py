@@ -13,7 +13,7 @@ from dedup_filter.commands.options import (
     given_settings,
     workers_option,
 )
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.service.pipe import see_lines
 from dedup_filter.text.page_fields import FieldNames
 
@@ -35,7 +35,7 @@ def see_command(index: str, workers: str, options: dict[str, Any], fields: Field
     Exit codes: 0 done, 1 there were lines with an error, 2 the index cannot be used.
     """  # noqa: D301 - click must see the character
     settings = options | given_settings(workers=workers)
-    with CrawlFilter.open(index, **settings) as pages:
+    with NearDuplicateFilter.open(index, **settings) as pages:
         # The interpreter closes `sys.stdin` at its end, but cannot while a thread waits for it.
         given = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
         seen = see_lines(pages, given, sys.stdout, fields)

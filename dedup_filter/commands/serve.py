@@ -12,8 +12,8 @@ from dedup_filter.commands.options import (
     number_option,
     workers_option,
 )
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, needs_extra
+from dedup_filter.filter import NearDuplicateFilter
 
 _VARIABLE = "DEDUPFILTER_TOKEN"
 
@@ -47,7 +47,7 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
         bound = web.bound(host, port)
     except OSError as error:
         raise DedupError(f"--host {host} --port {port}: {error}") from None
-    with bound as taken, CrawlFilter.open(index, **settings) as pages:
+    with bound as taken, NearDuplicateFilter.open(index, **settings) as pages:
         say(f"http://{host}:{taken.getsockname()[1]}")
         service = web.Service(pages, given["lease"], given["queue"])
         web.serve(service, taken, token)

@@ -17,7 +17,7 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.model import Verdict
 from dedup_filter.review.sweep import KINDS, Effect, Sweep
 from dedup_filter.store.location import folder_of
-from dedup_filter.store.sqlite.snapshot import Snapshot
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.wording import counted, printable
 
 _EXAMPLES = 3
@@ -73,8 +73,8 @@ def tune_command(
     examples = given["examples"]
     if examples is None and len(settings) != 1:
         examples = _EXAMPLES
-    with Snapshot.open_to_read(directory) as snapshot:
-        sweep = Sweep(snapshot, settings, most=given["most"], hosts=hosts)
+    with SqliteStore.open_to_read(directory) as recorded:
+        sweep = Sweep(recorded, settings, most=given["most"], hosts=hosts)
         pages, tried = counted(len(sweep.pages), "page"), counted(len(sweep.configs), "setting")
         if not as_json:
             say(f"judging {pages} by {tried}", err=True)

@@ -56,6 +56,10 @@ class Stored(Protocol):
         """The sketch of all its texts."""
 
     @property
+    def visit(self) -> bytes:
+        """What later visits are compared with beside the sketch: see `visits`."""
+
+    @property
     def headline(self) -> Headline:
         """The headline of the page."""
 

@@ -24,6 +24,7 @@ Every kind of index answers these look-ups, so a page gets the same verdict in e
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache, partial
+from itertools import compress, islice
 from typing import NamedTuple, Protocol
 
 from dedup_filter.comparison.candidates import (
@@ -40,12 +41,18 @@ from dedup_filter.comparison.candidates import (
 )
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.rule import Examined, examined
+from dedup_filter.comparison.visits import Earlier, Visit
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Source, Verdict
 from dedup_filter.text.page_url import Place, canonical_of, url_key
+from dedup_filter.thresholds import HALF, MOST
 
+_TOLERANCE = 0.1
+"""How much less of an unchanged copy its original may have than before: sketches are samples."""
+_LONGEST_LINE = 200
+"""Characters of a line that came or went."""
 _FEW_LINES = 5
 """Up to this many missing lines are named if nothing else is missing: a counter, a clock, a word of
 the day. If a candidate lacks more lines, it is another page."""
@@ -102,8 +109,11 @@ def judge(
     look_ups: LookUps,
     config: FilterConfig,
     is_ours: Callable[[int], bool],
+    visit: tuple[Earlier, Visit] | None = None,
 ) -> Judged:
     """Judge a page by the pages of an index; `is_ours`: whether a crawl is the present one.
+
+    `visit`: the record of an earlier crawl at the page's URL, and how the page has changed.
 
     Cost: the look-ups, and 0.1 to 0.2 ms for each candidate that is compared.
     """
@@ -111,14 +121,17 @@ def judge(
         return Judged(verdict_on(page, "unjudged", "no_text"))
     known = _Compared(page, config.min_similarity, config.max_missing)
     judging = _Judging(place, page, look_ups, config, is_ours, known)
+    if visit is not None and (again := judging.again(*visit)) is not None:
+        return Judged(again)
     named = judging.named()
     equal = judging.equal(named)
     if equal:
-        return Judged(judging.verdict(equal))
+        verdict = judging.verdict(equal)
+        return Judged(judging.unless_changed(verdict, *visit) if visit is not None else verdict)
     near: list[Candidate] = []
     capped = 0
-    # A named page may be the original at any distance, and `changes` needs all candidates.
-    inner = () if named or config.changes else look_ups.inner_rings
+    # A named page may be the original at any distance.
+    inner = () if named else look_ups.inner_rings
     for distance in (*inner, config.max_distance):
         more, capped = judging.near(named, distance, {each.page for each in near})
         near += more
@@ -128,7 +141,25 @@ def judge(
     if verdict.outcome == "new" and config.looks_for_phrases:
         more = judging.sharing({each.page for each in near})
         verdict = judging.verdict([*near, *more]) if more else verdict
+    if visit is not None:
+        verdict = judging.unless_changed(verdict, *visit)
     return Judged(verdict, capped)
+
+
+def repeated(
+    place: Place, page: PageProfile, look_ups: LookUps, config: FilterConfig
+) -> list[Examined]:
+    """Return all pages that a page repeats, the best first; equal pages are not looked up.
+
+    For a caller that decides later which of these pages are kept. All are of the present crawl.
+    """
+    known = _Compared(page, config.min_similarity, config.max_missing)
+    judging = _Judging(place, page, look_ups, config, lambda _: True, known)
+    near, _ = judging.near(judging.named(), config.max_distance, frozenset())
+    there = {each.page for each in near}
+    candidates = [*near, *(judging.sharing(there) if config.looks_for_phrases else ())]
+    found = [each for each in known.with_more(candidates) if each.refusal is None]
+    return sorted(found, key=lambda each: each.candidate.source != "canonical")
 
 
 class _Judging(NamedTuple):
@@ -145,6 +176,73 @@ class _Judging(NamedTuple):
         verdict = self.known.verdict(candidates, self.place.key, self.is_ours)
         changes = self.config.changes
         return verdict._replace(change=self._change(candidates)) if changes else verdict
+
+    def again(self, earlier: Earlier, visit: Visit) -> Verdict | None:
+        """Return the verdict on a page that is still the page of an earlier crawl at its URL.
+
+        It was kept, or it was dropped and its original still holds it. None: neither is so.
+        """
+        if not visit.is_same:
+            return None
+        page = self.page
+        found = verdict_on(page, "revisit")._replace(
+            original_page=earlier.page,
+            distance=_distance(page, earlier),
+            similarity=visit.share,
+            change=visit.change,
+            came=self._came(visit),
+        )
+        if earlier.is_kept:
+            return found
+        there = self._stored([earlier.original]) if earlier.original is not None else []
+        if visit.told.any() or not there:
+            return None
+        [original] = there
+        places, shares = page.blocks.places, page.blocks.shares_in(original.sketch)
+        stayed = places.in_main & ~(places.is_beside | places.is_framed | visit.came)
+        sampled = int(shares.sampled[stayed].sum())
+        share = int(shares.there[stayed].sum()) / sampled if sampled else 1.0
+        before = 1.0 if earlier.similarity is None else earlier.similarity
+        if share < min(before, MOST) - _TOLERANCE:
+            return None
+        is_exact = page.digest == original.digest
+        return found._replace(
+            outcome="exact" if is_exact else "near",
+            original_page=original.page,
+            distance=_distance(page, original),
+            similarity=share,
+            reason=earlier.reason,
+        )
+
+    def unless_changed(self, verdict: Verdict, earlier: Earlier, visit: Visit) -> Verdict:
+        """Return that a page is new if a change since an earlier visit is not in its original.
+
+        A copy on another host may have other words than its original, but a change of it is news.
+        """
+        verdict = verdict._replace(change=visit.change, came=self._came(visit))
+        there = [] if verdict.outcome != "near" else self._stored([verdict.original_page or 0])
+        if earlier.is_kept or not visit.is_same or not there:
+            return verdict
+        blocks = self.page.blocks
+        shares = blocks.shares_in(there[0].sketch)
+        lost = visit.told & ~shares.is_there & (shares.missing >= HALF * shares.words)
+        if not lost.any():
+            return verdict
+        text = blocks.texts[int(lost.argmax())]
+        words = float(shares.missing[lost].sum())
+        refused = Refusal("paragraph", words, 0, text, there[0].page, verdict.distance or 0)
+        return verdict._replace(
+            outcome="new",
+            original_page=None,
+            distance=None,
+            similarity=None,
+            reason=None,
+            refused=refused,
+        )
+
+    def _came(self, visit: Visit) -> tuple[str, ...]:
+        came = compress(self.page.blocks.texts, visit.told.tolist())
+        return first_lines(came if self.config.changes else ())
 
     def _change(self, candidates: Sequence[Candidate]) -> float | None:
         """Return the share of the page that is new since an earlier crawl: see `Verdict.change`."""
@@ -241,6 +339,11 @@ class _Judging(NamedTuple):
         ]
 
 
+def first_lines(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the first lines of a change, cut to some length."""
+    return tuple(text[:_LONGEST_LINE] for text in islice(texts, _FEW_LINES))
+
+
 def pages_like(query: Query, look_ups: LookUps, *, by_phrases: bool) -> list[int]:
     """Return the numbers of all pages that may be like a page, ascending; see `near_pages`."""
     numbers = {match.row for each in query.fingerprints for match in look_ups.near(each)}
@@ -249,6 +352,13 @@ def pages_like(query: Query, look_ups: LookUps, *, by_phrases: bool) -> list[int
     if by_phrases:
         numbers.update(look_ups.sharing(query.keys))
     return sorted(numbers)
+
+
+def _distance(page: PageProfile, other: Stored) -> int | None:
+    """Return the differing bits of the fingerprints of two pages; None: one has none."""
+    if page.fingerprint is None or other.fingerprint is None:
+        return None
+    return (page.fingerprint ^ other.fingerprint).bit_count()
 
 
 def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None) -> Verdict:

@@ -14,8 +14,8 @@ On the same host this may be missing:
     teasers           links outside the prose, each with little text of its own, if the headline is
                       a story's or if they stand outside the `main` element
     one address       links, and all but values and lines with a label ("Colour: red") outside the
-                      body of the text, if both URLs are
-                      spellings or views of one, or name one canonical URL
+                      body of the text, and text in places where it changes at each visit, if
+                      both URLs are spellings or views of one, or name one canonical URL
     edits             half of 1 - min_similarity of the words but at most 60, in a third of the
                       paragraphs, and the sentences between edited paragraphs
     max_missing       as many words as the user allows
@@ -352,6 +352,8 @@ class _Comparison:
             return frame
         is_link = ~places.is_prose & ~places.is_line
         is_one = candidate.kinship in ONE_PAGE
+        if is_one:
+            frame |= places.is_learnt
         prose = compared & places.is_prose & places.in_main
         shared = float((shares.words - shares.missing)[prose].sum())
         if candidate.kinship == "series" or shared < ARTICLE_WORDS:

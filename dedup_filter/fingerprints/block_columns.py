@@ -72,6 +72,8 @@ class BlockColumns:
     """Hashes of all blocks of the page, frame included, (m,), m >= n, see `text.blocks`."""
     chosen: BoolArray
     """Which of these are compared, (m,)."""
+    learnt_slots: UInt16Array
+    """Slots of the page whose text changes by itself, see `frames.slots`."""
     size: int = 3
     """Words in a shingle."""
     ads: str = "window"

@@ -28,6 +28,7 @@ from dedup_filter.thresholds import FRAME_TIMES, LINE_WORDS, MIN_WORDS
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+UInt16Array = npt.NDArray[np.uint16]
 
 _ROWS = ("item", "pair", "cell", "caption", "code")
 BlockKind = Literal["prose", "line", "link"]
@@ -110,6 +111,10 @@ class Places:
     is_masked: BoolArray
     """Whether a part of it changes by itself, and the rest are words: "Read 1,037 times"."""
     has_links: BoolArray
+    is_learnt: BoolArray
+    """Whether it stands where the text of the host changes at each visit, see `frames.slots`."""
+    slots: UInt16Array
+    """Hash of its kind of place: the names of the two innermost elements around it."""
 
     @classmethod
     def of(
@@ -119,6 +124,7 @@ class Places:
         contents: "Contents",
         times: Sequence[int],
         are_frame: Sequence[bool],
+        are_learnt: Sequence[bool],
     ) -> "Places":
         """Return the columns for all blocks of a page, by their kinds and the texts they are in."""
         blocks = page.blocks
@@ -131,6 +137,7 @@ class Places:
             are_chosen[[block.position for block in chosen]] = True
             return are_chosen[positions]
 
+        learnt = np.array(are_learnt, np.bool_)
         shown, in_main, in_span = np.array(times, np.intp), mask(contents.main), mask(contents.span)
         first, end = contents.of_unframed.body
         return cls(
@@ -142,13 +149,15 @@ class Places:
             in_main=in_main,
             in_span=in_span,
             is_beside=(positions < first) | (positions >= end),
-            is_framed=(shown < FRAME_TIMES) & ~mask(contents.of_unframed.candidates),
+            is_framed=(shown < FRAME_TIMES) & ~learnt & ~mask(contents.of_unframed.candidates),
             is_outside=_outside_main_element(blocks, positions),
             is_above=(positions < first_link(blocks)) & ~in_span,
             is_item=link_items(blocks),
             is_row=np.array([block.kind in _ROWS for block in blocks], np.bool_),
             is_masked=np.array(list(map(_is_masked, blocks)), np.bool_),
             has_links=np.array([block.link_words > 0 for block in blocks], np.bool_),
+            is_learnt=learnt,
+            slots=np.array(page.shown.slots, np.uint16),
         )
 
     @classmethod
@@ -157,7 +166,8 @@ class Places:
         is_prose = np.array([kind == "prose" for kind in kinds], np.bool_)
         no, yes = np.zeros_like(is_prose), np.ones_like(is_prose)
         times = np.zeros(len(is_prose), np.intp)
-        return cls(times, no, is_prose, ~is_prose, yes, yes, yes, no, no, no, no, no, no, no, no)
+        masks = no, is_prose, ~is_prose, yes, yes, yes, no, no, no, no, no, no, no, no, no
+        return cls(times, *masks, np.zeros(len(is_prose), np.uint16))
 
     def at(self, chosen: BoolArray) -> "Places":
         """Return the columns of the chosen blocks, given by a mask, (n,)."""

@@ -75,6 +75,10 @@ class Context(Protocol):
         """Whether each block is marked as frame of the host."""
 
     @property
+    def are_learnt(self) -> Sequence[bool]:
+        """Whether each block stands where text changes by itself, see `frames.slots`."""
+
+    @property
     def headline(self) -> Headline:
         """The h1 that other pages do not share, and the title."""
 
@@ -199,16 +203,23 @@ def profile_of(page: ReadPage, context: Context, config: FilterConfig) -> PagePr
             headline = Headline(texts[0][:MOST_OF_HEADLINE])
         hashes = np.fromiter(map(text_hash, texts), np.uint64, len(texts))
         chosen, places = np.ones(len(texts), np.bool_), Places.of_text(kinds)
+        learnt = places.slots[:0]
     else:
-        contents, headline = contents_of(content, context.times), context.headline
+        left_out = [
+            FRAME_TIMES if is_learnt else times
+            for times, is_learnt in zip(context.times, context.are_learnt, strict=True)
+        ]
+        contents, headline = contents_of(content, left_out), context.headline
         document = content.document(contents.known_by, contents.main)
         hashes = np.array(content.shown.blocks, np.uint64)
-        places = Places.of(content, kinds, contents, context.times, context.are_frame)
+        marks = context.are_frame, context.are_learnt
+        places = Places.of(content, kinds, contents, context.times, *marks)
+        learnt = np.unique(places.slots[np.array(context.are_learnt, np.bool_)])
         chosen = places.in_span | places.in_main | places.in_new | places.is_line | ~places.is_frame
         places = places.at(chosen)
         texts = [block.text for block in compress(content.blocks, chosen.tolist())]
     words, options = page.words.part(chosen), (config.shingle_size, config.ads)
-    blocks = BlockColumns(texts, words, places, hashes, chosen, *options)
+    blocks = BlockColumns(texts, words, places, hashes, chosen, learnt, *options)
     return measured(document, blocks, headline, context, config, is_plain=page.is_plain)
 
 

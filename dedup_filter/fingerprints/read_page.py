@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from sys import getsizeof
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,11 +29,9 @@ from dedup_filter.text.lines import text_blocks
 from dedup_filter.text.masks import masked, without_numbers
 from dedup_filter.text.page_bytes import pack_page, page_nbytes, unpack_page
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.page_url import links_of_header
-from dedup_filter.text.payloads import Payloads
+from dedup_filter.text.page_url import Place, links_of_header
 from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
 from dedup_filter.text.reading import Page, Shown, read
-from dedup_filter.text.selectors import Selectors
 from dedup_filter.thresholds import LINE_WORDS
 
 _LEAST_BYTES = 2_000
@@ -121,49 +118,36 @@ class ReadPage:
         return pack_page(self.content) if self.form is None else self.form
 
 
-class Source(NamedTuple):
-    """What a page is read from."""
+def read_page(page: PageText, place: Place, config: FilterConfig) -> ReadPage | Unjudged:
+    """Read a page. Raises TypeError as `content_of` does."""
+    content = content_of(page, place, config)
+    if isinstance(content, Unjudged):
+        return content
+    read = ReadPage.of(content, config)
+    return read if read.is_plain or not config.keep_text else replace(read, form=read.pack())
 
-    page: PageText
-    images_of: str | None = None
-    """Its URL, if its images are wanted."""
-    selectors: Selectors | None = None
-    """Of a user, for pages of its host."""
-    payloads: Payloads = Payloads()
-    """Which bytes that are no page are judged."""
 
-    @classmethod
-    def of(cls, page: PageText, url: str, host: str, config: FilterConfig) -> "Source":
-        """Say what a page at a URL is read from."""
-        images_of = url if config.part_weights.image else None
-        return cls(page, images_of, config.selectors.of(host), config.judged_payloads)
+def content_of(page: PageText, place: Place, config: FilterConfig) -> Page | Document | Unjudged:
+    """Take a page apart.
 
-    def content(self) -> Page | Document | Unjudged:
-        """Take the page apart.
-
-        Raises:
-            TypeError: not exactly one of html and text is given, or one of another type.
-        """
-        html, text, content_type, link, title = self.page
-        if self.payloads.are_data(html, content_type):
-            reason: Reason = "binary" if looks_binary(html) else "not_html"
-            content: Page | Document | Unjudged = Unjudged(reason)
-        else:
-            content = read(html, text, content_type, self.images_of, title, self.selectors)
-        if isinstance(content, Unjudged) and isinstance(html, bytes):
-            content = self.payloads.document(html, content.reason, title or "")
-        if isinstance(content, Unjudged) or not link:
-            return content
-        links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}
-        return replace(content, canonical=tuple(links))
-
-    def read(self, config: FilterConfig) -> ReadPage | Unjudged:
-        """Read the page in this process. Raises TypeError as `content` does."""
-        content = self.content()
-        if isinstance(content, Unjudged):
-            return content
-        page = ReadPage.of(content, config)
-        return page if page.is_plain or not config.keep_text else replace(page, form=page.pack())
+    Raises:
+        TypeError: not exactly one of html and text is given, or one of another type.
+    """
+    html, text, content_type, link, title = page
+    payloads = config.judged_payloads
+    if payloads.are_data(html, content_type):
+        reason: Reason = "binary" if looks_binary(html) else "not_html"
+        content: Page | Document | Unjudged = Unjudged(reason)
+    else:
+        images_of = place.url if config.part_weights.image else None
+        selectors = config.selectors.of(place.host)
+        content = read(html, text, content_type, images_of, title, selectors)
+    if isinstance(content, Unjudged) and isinstance(html, bytes):
+        content = payloads.document(html, content.reason, title or "")
+    if isinstance(content, Unjudged) or not link:
+        return content
+    links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}
+    return replace(content, canonical=tuple(links))
 
 
 def _language_parts(page: Page) -> BoolArray | None:

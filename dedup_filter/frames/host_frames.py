@@ -27,40 +27,32 @@ pages of any of their hosts have shown. A site is kept like a host, under the na
 
 The first pages of a host come before its frame is known, and so does the first page of another
 template in the middle of a crawl: most of it is new. Such pages wait, and are judged again after
-each of the next two pages of their template (`provisional_pages`).
+each of the next two pages of their template (`judge`).
 
-Total memory is bounded in bytes; each host is bounded in blocks (its oldest go first). Recently
-used hosts are dictionaries, at most a quarter of the memory; others are packed, 8 bytes a block.
-Beyond the bound, the least recently used hosts are removed from memory:
-
-    host -> open -> packed -> forgotten, and counted; or, if there is a store, loaded from it again
-
-Only `shrink` removes hosts from memory, so a host opened for a page stays until it is counted.
+Each host is bounded in blocks: its oldest go first. `host_cache` bounds the hosts.
 
 A number and hashes of blocks are stored as bytes, little-endian. Never change a meaning, raise the
 format, which is the first byte:
 
-    update             whether a page was kept, and its blocks that count
-    host               the number of pages, and all blocks in the order in which they were last
-                       shown; then how many pages have shown each block
-    provisional page   how many pages of its template were kept, and its new blocks
+    update   whether a page was kept, and its blocks that count
+    host     the number of pages, and all blocks in the order in which they were last shown; then
+             how many pages have shown each block
 
 Cost: to open or to pack a host takes 0.1 us a block.
 """
 
 import struct
 import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import compress, islice, repeat
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.frames.provisional_pages import ProvisionalPage, ProvisionalPages
+from dedup_filter.frames.slots import are_learnt as learnt
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.content import ANY_MENU
 from dedup_filter.text.headlines import (
@@ -76,10 +68,6 @@ from dedup_filter.thresholds import FRAME_TIMES, HALF, MIN_WORDS, NEARLY_ALL, TH
 _FORMAT = 1
 _HEAD = struct.Struct("<BII")
 _MOST_BLOCKS_OF_HOST = 20_000
-_OPEN_BYTES, _OPEN_BLOCK_BYTES, _PACKED_BYTES = 400, 100, 400
-"""Memory of an open host, of each of its blocks, and of a packed host besides its bytes."""
-_OPEN, _PROVISIONAL = 1 / 4, 1 / 2
-"""Shares of the memory that open hosts, and pages that wait, may take."""
 SITE = "menu "
 """Prefix of the names of sites; no host's name has it."""
 
@@ -161,7 +149,8 @@ class Host:
     def from_bytes(cls, name: str, packed: bytes) -> "Host":
         """Read the bytes of `to_bytes`. Raises ValueError for other bytes."""
         pages, shown, rest = unpack(packed)
-        times = np.frombuffer(zlib.decompress(rest), "<u4").tolist()
+        counts = zlib.decompressobj().decompress(rest, 4 * len(shown) + 1)
+        times = np.frombuffer(counts, "<u4").tolist()
         return cls(name, pages, dict(zip(shown, times, strict=True)))
 
 
@@ -173,6 +162,11 @@ class HostContext:
     host: Host
     own_count: int = 0
     """1 if this page is among the counted pages."""
+    learns_changes: bool = True
+    """Whether learnt slots are left out."""
+    own: frozenset[int] | None = None
+    """With `own_count`: the last 16 bits of the hashes of the blocks that it has shown; None: all
+    of its blocks."""
     sisters: Sequence[Host] = ()
     """The sites whose pages have the menus of this page."""
 
@@ -195,14 +189,26 @@ class HostContext:
     def times(self) -> list[int]:
         """How many other pages have shown each of its blocks."""
         times = self._times(self.shown.blocks, [self.host, *self.sites])
+        if not self.own_count:
+            return times
         # A block that the page itself has shown may have been evicted since.
-        return [max(each - self.own_count, 0) for each in times] if self.own_count else times
+        return [
+            max(each - 1, 0) if self.own is None or block & 0xFFFF in self.own else each
+            for block, each in zip(self.shown.blocks, times, strict=True)
+        ]
 
     @cached_property
     def are_frame(self) -> list[bool]:
         """Whether each of its blocks is marked as frame of the host."""
         marks = [frame_mark(block) for block in self.shown.blocks]
         return [each >= FRAME_TIMES for each in self._times(marks, [self.host, *self.sites])]
+
+    @cached_property
+    def are_learnt(self) -> list[bool]:
+        """Whether each of its blocks stands in a learnt slot of the host, see `slots`."""
+        if not self.learns_changes:
+            return [False] * len(self.shown.blocks)
+        return learnt(self.host.sightings, self.shown.slots)
 
     @cached_property
     def pages_of_template(self) -> int:
@@ -320,172 +326,14 @@ def no_context(shown: Shown) -> HostContext:
     return HostContext(shown, Host(""))
 
 
-class ChangedHost(NamedTuple):
-    """A host that has changed since a store has written it."""
-
-    counted: int
-    """Time of the last counted page, in Unix seconds."""
-    packed: Callable[[], bytes]
-
-
-Stored = tuple[Host, Sequence[ProvisionalPage]]
-"""A stored host, and its pages that wait."""
-
-
-class Frames:
-    """The blocks that the pages of each host have shown.
-
-    `load` returns a host from a store, None if it has none; with `load`, memory is a cache of the
-    store. `changed` gets each changed host, by name; the writer removes it.
-    """
-
-    def __init__(
-        self,
-        most_bytes: float,
-        load: Callable[[str], Stored | None] | None = None,
-        changed: MutableMapping[str, ChangedHost] | None = None,
-    ) -> None:
-        self._most_bytes = most_bytes
-        self._load = load
-        self._changed = changed
-        self._open: OrderedDict[str, Host] = OrderedDict()
-        self._packed: OrderedDict[str, bytes] = OrderedDict()
-        self._packed_sites: OrderedDict[str, bytes] = OrderedDict()
-        self._open_blocks = self._packed_bytes = 0
-        self.provisional = ProvisionalPages(are_stored=load is not None)
-        """Pages that wait until their frame is known."""
-        self.forgotten: list[str] = []
-        """Hosts that are no longer in memory; the owner reads and clears the list."""
-        self._latest: HostContext | None = None
-        """The last context, if it is still valid and its hosts are in memory."""
-
-    def of(self, name: str) -> Host:
-        """Return a host, or a site; without counted pages, a new empty value."""
-        host = self._open.get(name)
-        if host is not None:
-            self._open.move_to_end(name)
-            return host
-        packed = self._shelf(name).pop(name, None)
-        if packed is not None:
-            self._packed_bytes -= _packed_nbytes(name, packed)
-            return self._opened(Host.from_bytes(name, packed))
-        host, waiting = (self._load and self._load(name)) or (None, ())
-        for page in waiting:
-            self.provisional.add(page)
-        return Host(name) if host is None else self._opened(host)
-
-    def context(self, name: str, shown: Shown, own_count: int = 0) -> HostContext:
-        """Return the host and the sites of a page with these parts."""
-        latest, wanted = self._latest, (id(shown), name, own_count)
-        if latest is not None and (id(latest.shown), latest.host.name, latest.own_count) == wanted:
-            return latest
-        sisters = self.sisters(shown)
-        self._latest = HostContext(shown, self.of(name), own_count, sisters)
-        return self._latest
-
-    def sisters(self, shown: Shown) -> list[Host]:
-        """Return the sites whose pages have the menus of a page."""
-        return [self.of(f"{SITE}{menu:016x}") for menu in shown.menus]
-
-    def ready(self, host: Host, update: FrameUpdate) -> list[ProvisionalPage]:
-        """Return the pages of a host to be judged again when an update is added."""
-        if not (update.is_kept and self.provisional.of(host.name)):
-            return []
-        # Whether the first pages of a host have one template is not known yet.
-        is_one_of_first = host.pages <= FRAME_TIMES
-        return self.provisional.ready(host.name, None if is_one_of_first else set(update.shown))
-
-    def add_page(self, host: Host, update: FrameUpdate, moment: int = 0) -> None:
-        """Count a page of a host, or of a site, at a Unix second.
-
-        Requires: no `shrink` since `of` returned the host.
-        """
-        self._latest = None
-        self._open_blocks -= len(host.sightings) if host.name in self._open else 0
-        host.add_page(update)
-        self._opened(host)
-        if self._changed is not None:
-            self._changed[host.name] = ChangedHost(moment, host.to_bytes)
-
-    def discard(self, name: str) -> None:
-        """Forget a host whose record a store has deleted."""
-        self._take_out(name)
-        if self._changed is not None:
-            self._changed.pop(name, None)
-
-    def shrink(self) -> None:
-        """Pack and forget hosts until the rest fits into memory; the last host stays.
-
-        Sites go first: a site repeats the blocks of its first host, and only new hosts need it.
-        """
-        while self._open_nbytes > self._most_bytes * _OPEN and len(self._open) > 1:
-            name, oldest = self._open.popitem(last=False)
-            self._latest = None
-            self._open_blocks -= len(oldest.sightings)
-            self._shelf(name)[name] = packed = oldest.to_bytes()
-            self._packed_bytes += _packed_nbytes(name, packed)
-            if self._changed is not None and name in self._changed:
-                self._changed[name] = self._changed[name]._replace(packed=partial(bytes, packed))
-        self.provisional.shrink(int(self._most_bytes * _PROVISIONAL))
-        while self.nbytes > self._most_bytes and self._count > 1:
-            name = next(iter(self._packed_sites or self._packed or self._open))
-            self._take_out(name)
-            self.forgotten.append(name)
-
-    def __iter__(self) -> Iterator[Host]:
-        """Yield the hosts in memory."""
-        yield from self._open.values()
-        for shelf in (self._packed, self._packed_sites):
-            yield from (Host.from_bytes(*each) for each in shelf.items())
-
-    @property
-    def nbytes(self) -> int:
-        """Estimated memory in bytes: of open and packed hosts, and of the pages that wait."""
-        return self._open_nbytes + self._packed_bytes + self.provisional.nbytes
-
-    @property
-    def _open_nbytes(self) -> int:
-        return self._open_blocks * _OPEN_BLOCK_BYTES + len(self._open) * _OPEN_BYTES
-
-    def check(self) -> None:
-        """Verify the counters and the bounds."""
-        assert self._open_blocks == sum(len(host.sightings) for host in self._open.values())
-        packed = {**self._packed, **self._packed_sites}
-        assert self._packed_bytes == sum(_packed_nbytes(*each) for each in packed.items())
-        assert not self._open.keys() & packed.keys(), "a host is open and packed"
-        assert self._count <= 1 or self.nbytes <= self._most_bytes
-        self.provisional.check()
-
-    @property
-    def _count(self) -> int:
-        return len(self._open) + len(self._packed) + len(self._packed_sites)
-
-    def _shelf(self, name: str) -> OrderedDict[str, bytes]:
-        """Return the packed hosts, or for the name of a site the packed sites."""
-        return self._packed_sites if name.startswith(SITE) else self._packed
-
-    def _opened(self, host: Host) -> Host:
-        """Make a host the most recently used one, and count its blocks."""
-        self._open[host.name] = host
-        self._open.move_to_end(host.name)
-        self._open_blocks += len(host.sightings)
-        return host
-
-    def _take_out(self, name: str) -> None:
-        self._latest = None
-        host, packed = self._open.pop(name, None), self._shelf(name).pop(name, None)
-        self._open_blocks -= 0 if host is None else len(host.sightings)
-        self._packed_bytes -= 0 if packed is None else _packed_nbytes(name, packed)
-        self.provisional.discard([page.row for page in self.provisional.of(name)])
-
-
-def _packed_nbytes(name: str, packed: bytes) -> int:
-    return _PACKED_BYTES + len(name) + len(packed)
-
-
 def frame_mark(block: int) -> int:
     """Return 64 bits that count how often a block, by its hash, was found to be frame."""
     return block ^ 0x6672616D65  # any constant
+
+
+def visit_mark(block: int, url_key: int) -> int:
+    """Return 64 bits that say that a block came to the page at a URL."""
+    return block ^ url_key * 0x9E3779B97F4A7C15 & 2**64 - 1
 
 
 @lru_cache(maxsize=1024)

@@ -16,17 +16,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dedup_filter.comparison.look_ups import judge
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.sketch import KEY, shared
-from dedup_filter.model import Match, Unjudged, Verdict
+from dedup_filter.fingerprints.sketch import shared
+from dedup_filter.model import Unjudged, Verdict
 from dedup_filter.review.explained_page import NamedPage
 from dedup_filter.review.recorded_pages import RecordedPages, require_pages
 from dedup_filter.review.refusals import Ignorable, ignorable
 from dedup_filter.review.text_diff import Change, word_changes
-from dedup_filter.store.records import PageRecord
+from dedup_filter.store.page_index import PageIndex
 from dedup_filter.text.selectors import ANY_HOST
 from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted
@@ -158,56 +156,19 @@ def compare(
         return Comparison(first, second, pages.config, index is not None, verdict, hint)
 
 
-@dataclass(frozen=True)
-class _OnePage:
-    """The look-ups of an index that has one page, or none."""
-
-    records: Sequence[PageRecord]
-    max_distance: int
-    inner_rings = ()
-
-    def equal(self, digest: bytes) -> list[int]:  # noqa: ARG002 - the caller compares digests
-        return [each.page for each in self.records]
-
-    def near(
-        self,
-        fingerprint: int,
-        most: int | None = None,  # noqa: ARG002
-        distance: int | None = None,  # noqa: ARG002
-    ) -> list[Match]:
-        return [
-            Match(each.page, each.fingerprint, bits)
-            for each in self.records
-            if each.fingerprint is not None
-            and (bits := (each.fingerprint ^ fingerprint).bit_count()) <= self.max_distance
-        ]
-
-    def at_url(self, key: int) -> list[int]:
-        return [each.page for each in self.records if each.url_key == key]
-
-    def sharing(self, texts: Sequence[bytes]) -> dict[int, int]:
-        keys = np.frombuffer(b"".join(texts), KEY)
-        return {
-            each.page: 1
-            for each in self.records
-            if np.intersect1d(np.frombuffer(each.keys, KEY), keys).any()  # zeros pad
-        }
-
-    def stored(self, pages: Sequence[int]) -> list[PageRecord]:
-        return [each for each in self.records if each.page in pages]
-
-
 def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdict | None:
     """Compare a page with another page, as if that were kept."""
     page = second.page
     if page is None or isinstance(page, Unjudged):
         return None if page is None else Verdict("unjudged", reason=page.reason)
-    record, is_recorded = first.record or first.measures, first.record is not None
-    if record is not None and not is_recorded:
-        record = None if first.reason == "no_text" else record._replace(page=1)
-    look_ups = _OnePage([] if record is None else [record], config.max_distance)
-    found = judge(page.place, page.profile, look_ups, config, lambda _: not is_recorded).verdict
-    return found if record is None else found.named(lambda _: record.url)
+    is_recorded = first.record is not None
+    record = first.record or (None if first.reason == "no_text" else first.measures)
+    there = [] if record is None else [record if is_recorded else record._replace(page=1)]
+    index = PageIndex(config.max_distance, None, lambda pages: there if pages else ())
+    for each in there:
+        index.add(each)
+    found = judge(page.place, page.profile, index, config, lambda _: not is_recorded).verdict
+    return found.named(lambda _: there[0].url)
 
 
 def _proved(

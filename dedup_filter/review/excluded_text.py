@@ -12,11 +12,14 @@ Cost: three times as much as to read the page.
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from lxml import etree
 
 from dedup_filter.fingerprints.places import Contents
+from dedup_filter.frames.host_frames import HostContext
+from dedup_filter.frames.slots import changed_at
 from dedup_filter.review.explained_page import ExplainedPage, tree_of
 from dedup_filter.text.blocks import Block, Role, frame_name, role_of, split_blocks
 from dedup_filter.text.concealed import Choice
@@ -46,6 +49,7 @@ RULES = {
     "data": "script data without prose that is read",
     "data_read": "script data; its prose is read after all other text",
     "title": "title of the page; it counts for headline and digest",
+    "learnt": "left out: it changes at each visit",
     "frame_seen": "frame: earlier pages of the host had it",
     "frame": "page frame by an element's tag or class name",
     "container": "outside the container that holds the main content",
@@ -88,7 +92,7 @@ def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
         choice = Choice(parts, cut.blocks)
         found += _in_no_block(tree, choice, parts.data)
         blocks, heads = _with_heads(choice.marked)
-    reasons = _Reasons(page, contents, explained.context.times, heads)
+    reasons = _Reasons(page, contents, explained.context, heads)
     known, span = (
         {block.position for block in text} for text in (contents.known_by, contents.span)
     )
@@ -144,10 +148,12 @@ def _with_heads(marked: str) -> tuple[list[Block], list[str]]:
 
 class _Reasons:
     def __init__(
-        self, page: Page, contents: Contents, times: Sequence[int], heads: Sequence[str]
+        self, page: Page, contents: Contents, context: HostContext, heads: Sequence[str]
     ) -> None:
-        self._heads, self._title = heads, page.title
-        self._times = dict(zip((block.position for block in page.blocks), times, strict=True))
+        self._heads, self._title, self._sightings = heads, page.title, context.host.sightings
+        positions = [block.position for block in page.blocks]
+        self._times = dict(zip(positions, context.times, strict=True))
+        self._learnt = {*compress(positions, context.are_learnt)}
         is_new = contents.known_by is contents.new
         content = contents.of_new if is_new else contents.of_unframed
         self._most = 0 if is_new else FRAME_TIMES - 1
@@ -161,6 +167,9 @@ class _Reasons:
         if block.kind == "title":
             return "title", "" if block.text == self._title else "not the first one"
         times = self._times[place]
+        if place in self._learnt:
+            urls = changed_at(self._sightings, block.containers.slot(block.inside))
+            return "learnt", f"changed at {counted(urls, 'URL')}"
         if times > self._most:
             return "frame_seen", f"shown by {counted(times, 'earlier page')}"
         if place not in self._candidates:

@@ -19,7 +19,7 @@ from dedup_filter.features.analysis import Analysis
 from dedup_filter.fingerprints.block_columns import TextName
 from dedup_filter.fingerprints.places import Contents, contents_of
 from dedup_filter.fingerprints.profile import PageProfile, profile_of
-from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.fingerprints.read_page import ReadPage, read_page
 from dedup_filter.frames.host_frames import HostContext, no_context
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.store.protocol import KeptContent
@@ -84,7 +84,7 @@ class ExplainedPage:
         cls, url: str, source: PageText, config: FilterConfig, context_of: ContextOf
     ) -> "ExplainedPage | Unjudged":
         """Read and profile a page."""
-        page = Source.of(source, url, Place.of(url).host, config).read(config)
+        page = read_page(source, Place.of(url), config)
         if isinstance(page, Unjudged):
             return page
         return cls.of(url, page, config, context_of, source)

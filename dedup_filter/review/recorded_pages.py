@@ -16,7 +16,7 @@ Cost: 1 us a page in the index to open it, 2 ns to compare a page; 4 ms to read 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,19 +28,20 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.fingerprints.sketch import KEY
-from dedup_filter.frames.expected_hosts import ExpectedHosts
-from dedup_filter.frames.host_frames import Frames, HostContext, no_context
-from dedup_filter.judging import loading
+from dedup_filter.frames.host_frames import HostContext, no_context
+from dedup_filter.host_cache import HostCache
 from dedup_filter.model import Document, NearPage
 from dedup_filter.review.explained_page import ExplainedPage, NamedPage
 from dedup_filter.review.given_page import read_page
+from dedup_filter.store.key_table import MOST_OF_KEY
 from dedup_filter.store.location import scheme_of
-from dedup_filter.store.phrase_table import MOST_OF_KEY
-from dedup_filter.store.protocol import KeptContent, Recorded
+from dedup_filter.store.protocol import Batch, Entries, KeptContent, Recorded, all_entries
 from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_url import Place
-from dedup_filter.text.reading import Shown
+from dedup_filter.text.reading import Page, Shown
 from dedup_filter.upkeep import Index
+from dedup_filter.upkeep.results import options_of
 
 _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
@@ -59,47 +60,37 @@ class Answer(NamedTuple):
 
 
 class RecordedPages:
-    """The pages of an index, only read, and the frames of its hosts; without an index, none."""
+    """The pages of an index, only read, and the frames of its hosts."""
 
     def __init__(
-        self,
-        index: Index | None,
-        recorded: Recorded | None,
-        config: FilterConfig,
-        given: Iterable[str] = (),
+        self, recorded: Recorded, config: FilterConfig, name: str = "", given: Iterable[str] = ()
     ) -> None:
-        self._index = index
-        self._recorded = recorded
-        self._given = {*given}
+        self.recorded, self._name, self._given = recorded, name, {*given}
         self.config = config
         """The recorded options of the index, replaced by the options that were given."""
-        self._since = ExpectedHosts()
+        self._hosts = HostCache(recorded, Batch(), config.frame_memory)
 
     @classmethod
     @contextmanager
     def open(cls, index: Index | None, options: Mapping[str, Any]) -> Iterator["RecordedPages"]:
-        """Open an index with its recorded options, unless `options` replace them.
+        """Open an index with its recorded options, unless `options` replace them; None: no pages.
 
         Raises:
             ConfigError: there is no index, or an option is wrong.
             StoreError: the index cannot be read.
         """
-        if index is None:
-            yield cls(None, None, FilterConfig.of(options))
-            return
-        config = FilterConfig.of({**index.filter_options(), **options})
-        with index.recorded() as recorded:
-            yield cls(index, recorded, config, options)
+        opened: AbstractContextManager[Recorded] = (
+            index.recorded()
+            if index
+            else SqliteStore.in_memory(scheme_of(FilterConfig.of(options)))
+        )
+        with opened as recorded:
+            known = options_of(recorded) if index else {}
+            yield cls(recorded, FilterConfig.of({**known, **options}), str(index), options)
 
     def with_options(self, config: FilterConfig) -> "RecordedPages":
         """Return the same pages with other options, none kept since."""
-        return RecordedPages(self._index, self._recorded, config)
-
-    @property
-    def recorded(self) -> Recorded:
-        """What the index has recorded. Requires: there is an index."""
-        assert self._recorded is not None
-        return self._recorded
+        return RecordedPages(self.recorded, config)
 
     def named(self, name: str, url: str = "", *, is_met_now: bool = False) -> NamedPage:
         """Return a page of the index, or read another page; `url` is the URL of a file.
@@ -124,10 +115,12 @@ class RecordedPages:
                 f"{selectors[0]} does not change a recorded page, as its elements were not kept: "
                 f"save {name} to a file, and give the file"
             )
-        kept, read = self._kept(record)
-        if read is None:
+        kept = self.recorded.content(record)
+        content = kept_page(record, kept)
+        if content is None:
             return NamedPage(name, record.url, None, record, kept)
         self._require_scheme()
+        read = ReadPage.of(content, self.config)
         explained = ExplainedPage.of(record.url, read, self.config, self.context)
         return NamedPage(name, record.url, explained, record, kept)
 
@@ -145,7 +138,7 @@ class RecordedPages:
         page = named.explained
         if named.record is None and page is not None and page.context.host.name:
             updates = page.context.updates(is_kept=not page.profile.was_shown)
-            self._since.add(1, {host.name: update for host, update in updates})
+            self._hosts.expect(1, {host.name: update for host, update in updates})
 
     def context(self, url: str, shown: Shown, *, is_met_now: bool = False) -> HostContext:
         """Return the known frame of the host of a page, given the blocks that the page shows.
@@ -159,12 +152,11 @@ class RecordedPages:
         if not (host and self.config.learn_frames):
             return no_context(shown)
         record = None if is_met_now else self._latest_at(url)
+        self._hosts.shrink()
         is_counted = record is not None and (
-            record.is_kept or not self._frames.of(host).is_frame_known
+            record.is_kept or not self._hosts.host(host).is_frame_known
         )
-        context = self._frames.context(host, shown, int(is_counted))
-        self._frames.shrink()
-        return self._since.context(context)
+        return self._hosts.expected(self._hosts.context(host, shown, int(is_counted)))
 
     def answer(self, name: str, max_distance: int, *, url: str = "") -> Answer:
         """Find the kept pages within a distance, up to 64, of a page or a fingerprint.
@@ -192,28 +184,17 @@ class RecordedPages:
             near = [each for each in near if each.page != record.page]
         return Answer(name, itself and itself.fingerprint, near, named.reason)
 
-    def _kept(self, record: PageRecord) -> tuple[KeptContent, ReadPage | None]:
-        """Return what was kept of a page beside its record, and read its blocks or its text."""
-        kept = self.recorded.content(record)
-        is_text = kept.form == KEPT_AS_TEXT
-        content = Document(kept.text or "", record.title) if is_text else kept.page()
-        return kept, None if content is None else ReadPage.of(content, self.config)
-
     def _latest_at(self, url: str) -> PageRecord | None:
         """Return the record of the latest kept page at a URL, else of the latest dropped page."""
-        if self._recorded is None or "://" not in url:
-            return None
-        at_url = self._recorded.at_url
-        pages = at_url(url, is_kept=True) or at_url(url, is_kept=False)
-        return next(self._recorded.records(pages[-1:]), None)
+        there = [*self.recorded.records(self.recorded.at_url(url) if "://" in url else ())]
+        return max(there, key=lambda each: (each.is_kept, each.page), default=None)
 
     def _require_scheme(self) -> None:
         """Require that recorded fingerprints can be compared with fingerprints made here."""
-        if self._recorded is not None:
-            scheme_of(self.config).require(self._recorded.scheme, str(self._index))
+        scheme_of(self.config).require(self.recorded.scheme, self._name)
 
     def _found(self, query: Query, max_distance: int) -> list[NearPage]:
-        entries = self.recorded.entries
+        entries = self._entries
         is_like = np.zeros(len(entries.pages), np.bool_)
         for each in query.fingerprints:
             is_like |= np.bitwise_count(entries.fingerprints ^ np.uint64(each)) <= max_distance
@@ -232,9 +213,13 @@ class RecordedPages:
         return query.found([each for each in records if only in ("", each.host)], max_distance)
 
     @cached_property
-    def _frames(self) -> Frames:
-        load = None if self._recorded is None else loading(self._recorded.frames)
-        return Frames(self.config.frame_memory * 1e6, load)
+    def _entries(self) -> Entries:
+        return all_entries(self.recorded)
+
+
+def kept_page(record: PageRecord, kept: KeptContent) -> Page | Document | None:
+    """Return the page that was kept beside a record; None: it was not, or cannot be read."""
+    return Document(kept.text or "", record.title) if kept.form == KEPT_AS_TEXT else kept.page()
 
 
 def require_pages(pages: Iterable[str]) -> None:

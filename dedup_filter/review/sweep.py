@@ -1,16 +1,15 @@
 """The kept pages of an index, settings -> what each setting would drop more or less than now.
 
-Filters in temporary folders judge the pages in the order in which they were recorded: one filter
-has the options of the last crawl ("now"), and one has each setting. So two verdicts on a page
-differ by the setting alone. The index is only read, at one moment; a crawl may go on meanwhile.
+The pages are judged in the order in which they were recorded, once with the options of the last
+crawl ("now"), and once with each setting, into indexes in temporary folders. So two verdicts on a
+page differ by the setting alone. The index is only read, at one moment; a crawl may go on.
 
 Exact: a crawl with these options gives the same verdicts on the same pages in the same order, if
 each page is committed before the next one comes. This needs the stored blocks of each page
 (`keep_text`). Pages that were released or forgotten have no record and are left out. If a later
 crawl has revisited a page, only its last version is stored; it is judged in its first place.
 
-Cost: a page of 110 KB takes 3 ms to unpack, once for all filters, and each filter 2 to 5 ms to
-judge it.
+Cost: a page of 110 KB takes 3 ms to unpack, and 2 to 5 ms to judge by each setting.
 """
 
 from collections import Counter
@@ -23,19 +22,17 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple, get_args
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, StoreCorrupt
-from dedup_filter.filter import PlacedPage
-from dedup_filter.fingerprints.read_page import ReadPage, Source
-from dedup_filter.model import Document, Unjudged, Verdict
-from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
-from dedup_filter.store.sqlite.page_reader import PageReader
-from dedup_filter.store.sqlite.snapshot import Snapshot
-from dedup_filter.text.page_bytes import unpack_page
-from dedup_filter.text.page_fields import PageText
+from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.judge import Judge
+from dedup_filter.model import Document, Verdict
+from dedup_filter.review.recorded_pages import kept_page
+from dedup_filter.store.location import scheme_of
+from dedup_filter.store.protocol import Recorded
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.reading import Page
-from dedup_filter.upkeep.directory import options_noted
-from dedup_filter.upkeep.results import Watch
+from dedup_filter.upkeep.results import Watch, options_of
 from dedup_filter.wording import counted
 
 DISTANCES = (3, 6, 9, 12)
@@ -92,7 +89,7 @@ class Sweep:
 
     def __init__(
         self,
-        snapshot: Snapshot,
+        recorded: SqliteStore,
         settings: Sequence[Mapping[str, Any]] = (),
         *,
         most: int | None = None,
@@ -103,29 +100,29 @@ class Sweep:
         Raises:
             ConfigError: an option is wrong or has no effect on verdicts, or pages were not kept.
         """
-        self._snapshot, recorded = snapshot, options_noted(snapshot)
-        now = FilterConfig.of(recorded)
+        self._recorded, noted = recorded, options_of(recorded)
+        now = FilterConfig.of(noted)
         usual: list[Mapping[str, Any]] = [
             *({"max_distance": each} for each in DISTANCES if each != now.max_distance),
             *({"min_similarity": each} for each in SIMILARITIES if each != now.min_similarity),
         ]
-        self.configs = [now, *(_config(recorded, each) for each in settings or usual)]
+        self.configs = [now, *(_config(noted, each) for each in settings or usual)]
         """The options of the last crawl, then the options of each setting."""
-        if lacking := snapshot.without_form():
+        if lacking := recorded.count() - len(recorded.with_text()):
             raise ConfigError(
-                f"{snapshot} has not kept {lacking:,} of its {counted(snapshot.count(), 'page')}, "
+                f"{recorded} has not kept {lacking:,} of its {counted(recorded.count(), 'page')}, "
                 "and settings are tried on kept pages: crawl with DEDUP_KEEP_TEXT=True into a new "
                 "index, or scan a feed or WARC file with --index NEW --set keep_text=True"
             )
-        records = snapshot.records()
+        records = recorded.records()
         of_hosts = (each.page for each in records if not hosts or each.host in hosts)
         self.pages = list(islice(of_hosts, most))
         """Numbers of the pages that are judged."""
         if not self.pages:
-            raise ConfigError(f"{snapshot} has no page of {', '.join(hosts) or 'any host'}")
+            raise ConfigError(f"{recorded} has no page of {', '.join(hosts) or 'any host'}")
         bounds = {"max_distance": now.max_distance, "min_similarity": now.min_similarity}
-        self._now = bounds | recorded
-        self.is_mixed = len({str(each.options) for each in snapshot.crawls() if each.options}) > 1
+        self._now = bounds | noted
+        self.is_mixed = len({str(each.options) for each in recorded.crawls() if each.options}) > 1
         """Whether crawls of the index had different options; "now" has the options of the last."""
 
     def run(self, watch: Watch, examples: int | None = None) -> list[Effect]:
@@ -135,64 +132,57 @@ class Sweep:
         """
         now = self.configs[0]
         effects = [Effect(self._now), *(Effect(_differing(now, c)) for c in self.configs[1:])]
-        with watch(map(self._snapshot.record, self.pages), len(self.pages)) as records:
-            for record, verdicts in replayed(self._snapshot, records, self.configs):
+        with watch(self._recorded.records(self.pages), len(self.pages)) as records:
+            for record, verdicts in replayed(self._recorded, records, self.configs):
                 for effect, verdict in zip(effects, verdicts, strict=True):
                     effect.add(record.url, verdicts[0], verdict, examples)
         return effects
 
 
 def replayed(
-    reader: PageReader, records: Iterable[PageRecord], configs: Sequence[FilterConfig]
+    recorded: Recorded, records: Iterable[PageRecord], configs: Sequence[FilterConfig]
 ) -> Iterator[tuple[PageRecord, list[Verdict]]]:
     """Yield each record with the verdicts on its page, one for each set of options.
 
     Raises:
         StoreCorrupt: a page was not kept, or cannot be read.
-        StoreError: the folder of a filter cannot be written.
+        StoreError: a temporary folder cannot be written.
     """
     with TemporaryDirectory(prefix="dedup-filter-") as folder:
         for crawl, of_crawl in groupby(records, key=lambda record: record.first_crawl):
-            with ExitStack() as stack:
-                filters = [
-                    stack.enter_context(
-                        CrawlFilter(config, Path(folder, str(number)), crawl=f"crawl {crawl}")
-                    )
-                    for number, config in enumerate(configs)
-                ]
+            with ExitStack() as opened:
+                judges = []
+                for number, config in enumerate(configs):
+                    store = SqliteStore.open(Path(folder, str(number)), scheme_of(config))
+                    opened.callback(store.close)
+                    judges.append((config, Judge(config, store, f"crawl {crawl}")))
+                    opened.callback(judges[-1][1].close)
                 for record in of_crawl:
-                    yield record, _verdicts(record, _content(reader, record), filters)
+                    yield record, _verdicts(record, _content(recorded, record), judges)
 
 
 def _verdicts(
-    record: PageRecord, content: Page | Document | Unjudged, filters: Sequence[CrawlFilter]
+    record: PageRecord, content: Page | Document, judges: Iterable[tuple[FilterConfig, Judge]]
 ) -> list[Verdict]:
-    """Let each filter judge and keep a page; its words are found once for like options."""
-    read: dict[tuple[str, bool], ReadPage | Unjudged] = {}
+    """Let each judge see a page; its words are found once for like options."""
+    read: dict[tuple[str, bool], ReadPage] = {}
     verdicts = []
-    for each in filters:
-        alike = each.config.feature_hash, each.config.ignore_numbers
+    for config, judge in judges:
+        alike = config.feature_hash, config.ignore_numbers
         if alike not in read:
-            read[alike] = (
-                content if isinstance(content, Unjudged) else ReadPage.of(content, each.config)
-            )
-        verdict = each.claim_read(PlacedPage(record.place, read[alike]))
-        each.commit(verdict)
-        verdicts.append(verdict)
+            read[alike] = ReadPage.of(content, config)
+        verdicts.append(judge.see(record.place, read[alike]))
     return verdicts
 
 
-def _content(reader: PageReader, record: PageRecord) -> Page | Document | Unjudged:
-    form = reader.form(record.page)
-    try:
-        if form == KEPT_AS_TEXT:
-            return Source(PageText(text=reader.text(record.page), title=record.title)).content()
-        if form is not None:
-            return unpack_page(form)
-        problem = "it was not kept"
-    except (ValueError, TypeError) as error:
-        problem = str(error)
-    raise StoreCorrupt(f"{reader}: page {record.page} cannot be judged again: {problem}")
+def _content(recorded: Recorded, record: PageRecord) -> Page | Document:
+    content = kept_page(record, recorded.content(record))
+    if content is None:
+        raise StoreCorrupt(
+            f"{recorded}: page {record.page} cannot be judged again: its blocks were not kept, or "
+            "by another version of dedup-filter"
+        )
+    return content
 
 
 def _config(recorded: Mapping[str, Any], options: Mapping[str, Any]) -> FilterConfig:

@@ -19,7 +19,6 @@ Memory: 48 bytes a page. Cost: 20 us a page, 0.3 ms a copy.
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -27,8 +26,8 @@ import numpy as np
 
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.scan.verdict_log import Entry, entries_in
+from dedup_filter.store.protocol import Recorded
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_url import url_key
 from dedup_filter.thresholds import HALF
 
@@ -45,8 +44,6 @@ _MOST_TRIED = 8
 """Copies of a page that are tried in place of the first."""
 _AT_ONCE = 256
 """Sketches that are compared at a time: 10 KB each."""
-_MOST_RECORDS = 1_024
-"""Records that are cached, 1 MB: copies are often close to one another."""
 _COPY = np.dtype(
     [(name, np.int64) for name in ("kept", "page", "place", "words")]
     + [("key", np.uint64), ("named", np.uint64)]
@@ -65,9 +62,8 @@ class BestCopies:
         OSError: the log cannot be read.
     """
 
-    def __init__(self, log: Path, index: PageReader, policy: Policy, least: float | None) -> None:
-        self._log, self._policy, self._least = log, policy, least
-        self._record = lru_cache(_MOST_RECORDS)(index.record)
+    def __init__(self, log: Path, index: Recorded, policy: Policy, least: float | None) -> None:
+        self._log, self._index, self._policy, self._least = log, index, policy, least
         self._best: dict[int, tuple[int, int]] = {}
         """Kept page -> place and number of its best copy, unless that is the first."""
         self._choose()
@@ -88,8 +84,8 @@ class BestCopies:
             if place == best_place:
                 found = {**firsts.pop(kept), **own}
             else:
-                best = self._record(best_page)
-                found = {**_repeat(self._record(own["page"]), best), **own}
+                page, best = self._index.records([entry.found["page"], best_page])
+                found = {**_repeat(page, best), **own}
                 found |= {"original": best.url, "cluster": kept}
             yield entry._replace(found=found)
 
@@ -126,21 +122,21 @@ class BestCopies:
         least = self._least
         if least is None:
             return True
-        try:
-            copy = self._record(number)
-            for start in range(0, len(pages), _AT_ONCE):
-                records = [self._record(page) for page in pages[start : start + _AT_ONCE]]
-                others = [each for each in records if each.digest != copy.digest]
-                sketches = [each.sketch for each in others]
-                counts = shared(sketches, [copy.sketch] * len(others))
-                for other, common, of_other, of_copy in zip(others, *counts, strict=True):
-                    # On one host, or for a part of a larger page, half as much may be missing.
-                    is_part = common < HALF * (of_other + of_copy - common)
-                    is_halved = is_part or other.host == copy.host
-                    if of_other - common > (1 - least) * (HALF if is_halved else 1) * of_other:
-                        return False
-        except KeyError:  # its record was evicted (`max_pages`)
-            return False
+        for start in range(0, len(pages), _AT_ONCE):
+            some = [number, *pages[start : start + _AT_ONCE]]
+            records = [*self._index.records(some)]
+            if len(records) < len(some):  # a record was evicted (`max_pages`)
+                return False
+            copy = records[0]
+            others = [each for each in records if each.digest != copy.digest]
+            sketches = [each.sketch for each in others]
+            counts = shared(sketches, [copy.sketch] * len(others))
+            for other, common, of_other, of_copy in zip(others, *counts, strict=True):
+                # On one host, or for a part of a larger page, half as much may be missing.
+                is_part = common < HALF * (of_other + of_copy - common)
+                is_halved = is_part or other.host == copy.host
+                if of_other - common > (1 - least) * (HALF if is_halved else 1) * of_other:
+                    return False
         return True
 
 

@@ -11,11 +11,11 @@ Cost: 2 ms a page of 100 KB, in one process.
 from collections.abc import Sequence
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.read_page import Source
-from dedup_filter.frames.host_frames import Frames, no_context
-from dedup_filter.judging import loading
+from dedup_filter.fingerprints.read_page import content_of
+from dedup_filter.frames.host_frames import no_context
+from dedup_filter.host_cache import HostCache
 from dedup_filter.model import Reason, Unjudged
-from dedup_filter.store.protocol import Recorded
+from dedup_filter.store.protocol import Batch, Recorded
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Page, clean_text
@@ -26,7 +26,7 @@ class OwnTexts:
 
     def __init__(self, recorded: Recorded, config: FilterConfig) -> None:
         self._config = config
-        self._frames = Frames(config.frame_memory * 1e6, loading(recorded.frames))
+        self._hosts = HostCache(recorded, Batch(), config.frame_memory)
 
     def of(self, place: Place, page: PageText | Reason) -> str | None:
         """Return the text of a page; None: the page cannot be read.
@@ -36,7 +36,7 @@ class OwnTexts:
         """
         if isinstance(page, str):
             return None
-        content = Source.of(page, place.url, place.host, self._config).content()
+        content = content_of(page, place, self._config)
         if isinstance(content, Unjudged):
             return None
         return clean_text(content, self._times(place, content) if isinstance(content, Page) else ())
@@ -46,6 +46,5 @@ class OwnTexts:
         if not (place.host and self._config.learn_frames):
             return no_context(page.shown).times
         # The page itself is counted, or an earlier fetch of it that it repeats.
-        times = self._frames.context(place.host, page.shown, 1).times
-        self._frames.shrink()
-        return times
+        self._hosts.shrink()
+        return self._hosts.context(place.host, page.shown, 1).times

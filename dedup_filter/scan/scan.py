@@ -29,8 +29,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, DedupError, StoreError
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.judge import BOOKMARK
 from dedup_filter.model import DROPPED, Verdict
 from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.files import PIPE, Format, format_of, input_files, open_input
@@ -42,10 +43,9 @@ from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import GZIP_MAGIC
 from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
 from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl
-from dedup_filter.store.sqlite.page_reader import PageReader
-from dedup_filter.store.sqlite.snapshot import Snapshot
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep import filter_options, index_at
 from dedup_filter.wording import counted
 from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
@@ -80,7 +80,7 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         DedupError: an input does not have the format of its name, or there is no page in any input.
         OSError: a file cannot be read or written.
     """
-    CrawlFilter.check_options(job.index or "index", **job.options)
+    NearDuplicateFilter.check_options(job.index or "index", **job.options)
     files = input_files(job.inputs, job.written, say)
     kind = _kind(job, files)
     with _naming_output(job), Work(job, files) as work:
@@ -88,7 +88,7 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         # A WARC file is also replayed: its images and documents stay, unless they are to be judged.
         options: dict[str, Any] = {"payloads": "none"} if kind == "warc" else {}
         if job.index is not None:  # the options of the index hold, unless others are given
-            options |= index_at(str(job.index)).filter_options()
+            options |= filter_options(index_at(str(job.index)))
         job = replace(job, options={**options, **job.options})
         if not work.is_judged:
             _judge(job, inputs, kind, work, watch, say)
@@ -176,7 +176,7 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
             [(done, last)] = deque(enumerate(entries_in(work.log), 1), 1) or [(0, None)]
             if done:
                 say(f"Continuing an interrupted scan: {counted(done, 'record')} judged already.")
-            judged.keep_bookmark(bookmark)
+            judged.conductor.bookmark = bookmark
             records = _records(job, inputs, last)
             for count, (file, record, verdict) in enumerate(_verdicts(judged, records, inputs), 1):
                 place = file, record.start, record.end, record.number, record.url
@@ -194,12 +194,12 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
     work.save(is_judged=True)
 
 
-def _opened(job: Scan, work: Work) -> tuple[CrawlFilter, int]:
+def _opened(job: Scan, work: Work) -> tuple[NearDuplicateFilter, int]:
     """Open the index, and return it with the length of the log in its bookmark."""
     options = {**job.options, "workers": _workers(job.options.get("workers", "auto"))}
     while True:
-        judged = CrawlFilter.open(work.index, crawl=work.crawl, **options)
-        crawl, length, *_ = json.loads(judged.bookmark or '["", 0]')
+        judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
+        crawl, length, *_ = json.loads(judged.conductor.store.note(BOOKMARK) or '["", 0]')
         if crawl == work.crawl or not work.has_log:
             return judged, length if crawl == work.crawl else 0
         # Nothing was committed, or another scan has used the index since and left its bookmark.
@@ -226,7 +226,7 @@ def _records(job: Scan, inputs: Inputs, last: Entry | None) -> Iterator[tuple[in
 
 
 def _verdicts(
-    judged: CrawlFilter, records: Iterator[tuple[int, Record]], inputs: Inputs
+    judged: NearDuplicateFilter, records: Iterator[tuple[int, Record]], inputs: Inputs
 ) -> Iterator[tuple[int, Record, Verdict]]:
     ahead: deque[tuple[int, Record]] = deque()
 
@@ -247,17 +247,14 @@ def _verdicts(
 
 def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
     """Write the outputs under temporary names."""
-    config = CrawlFilter.check_options(work.index, **job.options)
+    config = NearDuplicateFilter.check_options(work.index, **job.options)
     repeats = (*DROPPED, *(["revisit"] if config.revisit == "drop" else []))
     with ExitStack() as opened:
+        index = opened.enter_context(SqliteStore.open_to_read(work.index))
         entries: Callable[[], Iterator[Entry]] = partial(entries_in, work.log)
         if job.keep != "first":
-            index = opened.enter_context(PageReader.open_to_read(work.index))
             entries = BestCopies(work.log, index, job.keep, config.min_similarity).entries
-        texts = None
-        if job.text_out is not None:
-            recorded = opened.enter_context(Snapshot.open_to_read(work.index))
-            texts = OwnTexts(recorded, config)
+        texts = None if job.text_out is None else OwnTexts(index, config)
         parts = [opened.enter_context(work.part_of(path).open("wb")) for path in job.outputs]
         revisits = Revisits(inputs, entries, repeats) if job.revisits else None
         wanted = Wanted(job, parts, repeats, revisits, texts)

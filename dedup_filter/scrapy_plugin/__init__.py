@@ -26,8 +26,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.defer import deferred_from_coro
 
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import ConfigError, StoreError
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.scrapy_plugin.outputs import DuplicatesFile, NearDuplicate, require_report_path
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicateMiddleware, NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
@@ -133,10 +133,12 @@ def _checked(make: Callable[[], T], setting: str = "", *, ends_program: bool = F
         raise kind(message) from None
 
 
-def _open_index(settings: PluginSettings, crawler: Crawler) -> CrawlFilter:
+def _open_index(settings: PluginSettings, crawler: Crawler) -> NearDuplicateFilter:
     crawl = _crawl_of_job(crawler) if crawler.settings.get("JOBDIR") else None
     with_text = settings.text_out is not None
-    return CrawlFilter.open(settings.index, crawl=crawl, with_text=with_text, **settings.options)
+    return NearDuplicateFilter.open(
+        settings.index, crawl=crawl, with_text=with_text, **settings.options
+    )
 
 
 def _crawl_of_job(crawler: Crawler) -> str:

@@ -17,63 +17,67 @@ from typing import Any, TypeVar, cast
 
 from twisted.internet import task
 
-from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.filter import PlacedPage
-from dedup_filter.model import Fate, Verdict
-from dedup_filter.scrapy_plugin.page_fates import Judgement
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.judge import Claim
+from dedup_filter.model import Fate
+from dedup_filter.scrapy_plugin.response import Page
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
-from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
+from dedup_filter.workers.pool import Reading
 
 Result = TypeVar("Result")
+Ended = tuple[Claim, bool]
+"""A claim, and whether its page is kept."""
 
 
 class IndexCalls:
     """Make the calls of a filter, directly or in a thread; the stats get their time and faults."""
 
-    def __init__(self, pages: CrawlFilter, stats: CrawlStats) -> None:
-        self.pages = pages
+    def __init__(self, pages: NearDuplicateFilter, stats: CrawlStats) -> None:
+        self.pages, self._judge = pages, pages.conductor
         self._stats = stats
-        self._thread = ThreadPoolExecutor(1, "dedup_filter") if pages.is_shared else None
-        self._unwritten: list[Judgement] = []
-        """Pages whose commit or release failed."""
+        self._thread = ThreadPoolExecutor(1, "dedup_filter") if self._judge.is_shared else None
+        self._unwritten: list[Ended] = []
+        """Claims whose commit or release failed."""
 
-    def read(self, page: Page) -> Future[PlacedPage]:
+    def read(self, page: Page) -> Reading:
         """Start to read a page, unless started: in a worker, or at once if there are none."""
         if page.reading is None:
             assert isinstance(page.text, PageText)
-            read = partial(self.pages.submit, page.url, **page.text._asdict())
+            read = partial(self.pages.pool.read, page.text, Place.of(page.url))
             page.reading = self._timed(read, self._stats.spent)
         return page.reading
 
-    async def claim(self, page: Page) -> Verdict:
+    async def claim(self, page: Page) -> Claim:
         """Claim a page that has a text, once it is read. Any fault is raised."""
         reading = self.read(page)
-        if not reading.done() and running_loop() is not None:
-            await asyncio.gather(asyncio.wrap_future(reading), return_exceptions=True)
-        verdict = await self._ask(partial(self.pages.claim_read, reading.result()))
+        if not reading.is_done and running_loop() is not None:
+            await asyncio.wrap_future(reading.by_worker)
+        read = self._timed(reading.result, self._stats.spent)
+        claim = await self._ask(partial(self._judge.claim, reading.place, read))
         page.reading = None
         if self._stats.is_away:
             self._stats.answered()
-        return verdict
+        return claim
 
-    async def fate(self, page: int) -> Fate | None:
-        """Return the state of a page in the index; None: it cannot be found out."""
+    async def fate_of_original(self, claim: Claim) -> Fate | None:
+        """Return the state of the page that a page repeats; None: it cannot be found out."""
         self.write()
-        for ended in self._unwritten:
-            if ended.verdict.page == page:
-                return "kept" if ended.fate == "kept" else None
-        return await self._answer(partial(self.pages.fate, page))
+        for ended, is_kept in self._unwritten:
+            if ended.verdict.page == claim.verdict.original_page:
+                return "kept" if is_kept else None
+        return await self._answer(partial(self._judge.fate_of_original, claim))
 
-    def write(self, *ended: Judgement) -> None:
+    def write(self, *ended: Ended) -> None:
         """Commit the kept pages, and release the other ones, without waiting."""
         left, self._unwritten = [*ended, *self._unwritten], []
 
         def write() -> None:
             while left:
-                is_kept = left[0].fate == "kept"
-                (self.pages.commit if is_kept else self.pages.release)(left[0].verdict)
-                self.pages.flush()
+                claim, is_kept = left[0]
+                (self._judge.commit if is_kept else self._judge.release)(claim)
+                self._judge.flush()
                 del left[0]
 
         def written(call: "_Made[None]") -> None:
@@ -86,7 +90,7 @@ class IndexCalls:
 
     async def figures(self) -> Mapping[str, int]:
         """Return the figures of the index; empty after a fault."""
-        return await self._answer(partial(figures_of, self.pages)) or {}
+        return await self._answer(partial(figures_of, self._judge)) or {}
 
     async def close(self, release_pending: Callable[[], None]) -> Mapping[str, int]:
         """Write what is left, close the index, and return its figures."""

@@ -1,24 +1,23 @@
 """The way of an item: spider middleware -> item pipeline -> kept, marked or dropped.
 
     response -> output of its callback     items are registered, links of a repeated page held back
-    item     -> its page                   that of its response, or in its own fields (`visits`)
-             -> the page is claimed        judged and recorded as pending, once for all its items
+    item     -> its page                   that of its response, or in its own fields (`item_page`)
+             -> the page is claimed        judged and pending, once for all its items
              -> the original is final      else wait; if it is gone, judge the page anew
              -> stats, log, duplicates     once a page
              -> dropped                    the page is committed (an item of its original passed)
              or later pipelines            the page is committed when an item has passed them all,
-                                           and released if none has (`page_fates`)
+                                           and released if none has (`response`)
     end      -> pending pages released     the index is closed, rules and report are written
 
-Between the look-up of earlier judgements on a page and the end of its claim no other page is
-judged. Nothing is awaited between a verdict and the action on it. A fault is caught here, and the
-item is kept. A killed crawl leaves pages pending; the index releases them when it is opened again.
+Between the look-up of earlier judgements on a page and the end of its claim no other page of its
+response is judged. Nothing is awaited between a verdict and the action on it. A fault is caught
+here, and the item is kept.
 
 A claim ends here before the index is called, so that a fault of the call leaves no page waiting. If
 a page cannot be released, its copies are kept.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from contextlib import suppress
@@ -31,7 +30,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import DROPPED, Fate, Reason, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.outputs import (
@@ -41,10 +40,10 @@ from dedup_filter.scrapy_plugin.outputs import (
     dropped_for,
     write_crawl_report,
 )
-from dedup_filter.scrapy_plugin.page_fates import Judgement, PageFates
+from dedup_filter.scrapy_plugin.response import Judgement, Page, Visit, Visits
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats
-from dedup_filter.scrapy_plugin.visits import Page, Visit, Visits
+from dedup_filter.text.page_fields import PageText
 
 if TYPE_CHECKING:
     from dedup_filter.scrapy_plugin.url_rules import UrlRules
@@ -67,7 +66,7 @@ class NearDuplicatePipeline:
     def __init__(
         self,
         settings: PluginSettings,
-        pages: CrawlFilter,
+        pages: NearDuplicateFilter,
         stats: CrawlStats,
         *,
         rules: "UrlRules | None" = None,
@@ -82,12 +81,7 @@ class NearDuplicatePipeline:
         if self.drops and pages.config.revisit == "drop":
             self.drops.add("revisit")
         self.index = IndexCalls(pages, stats)
-        self.fates = PageFates(self._ended)
-        payloads = pages.config.judged_payloads
-        self.visits = Visits(settings, payloads, stats, self.fates.orphans)
-        self._turn = asyncio.Lock()
-        """Excludes other judgements while a page is looked up and claimed. It is always free if
-        calls are direct and no worker reads."""
+        self.visits = Visits(settings, pages.config.judged_payloads, stats, self._ended)
         self._summed_up = monotonic()
 
     @classmethod
@@ -97,6 +91,14 @@ class NearDuplicatePipeline:
 
         return Addon.of(crawler).pipeline
 
+    def is_dropped(self, verdict: Verdict) -> bool:
+        """Return whether the item of a page is dropped.
+
+        A page that has changed never is, nor one that the feed of a killed crawl may lack.
+        """
+        is_wanted = bool(verdict.change) or verdict.reason == "again"
+        return verdict.outcome in self.drops and not (verdict.outcome == "revisit" and is_wanted)
+
     async def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
         """Return the item, or raise NearDuplicate if its page repeats an earlier one."""
         await self._sum_up_in_time()
@@ -104,7 +106,7 @@ class NearDuplicatePipeline:
         if judgement is None:
             return item
         verdict = judgement.verdict
-        if verdict.outcome in self.drops:
+        if self.is_dropped(verdict):
             self.stats.add("items_dropped")
             raise dropped_for(judgement.url, verdict)
         if self.settings.action == "tag":
@@ -127,115 +129,122 @@ class NearDuplicatePipeline:
             if not visit.opted_out:
                 page = self.visits.page(item, visit)
                 judgement = await self._final(page, visit)
-                if self.stats.page(judgement, page.text):
-                    self._note(judgement)
+                if self.count(judgement, page.text):
+                    self._note(judgement, page.text)
         except Exception as fault:
             judgement = self.failed(fault)
-        if judgement is not None and judgement.verdict.outcome in self.drops:
-            self.fates.end(judgement, "kept")
+        if judgement is not None and self.is_dropped(judgement.verdict):
+            self.visits.end(judgement, "kept")
         else:
-            visit.items.under_way.append((item, judgement))
+            visit.under_way.append((item, judgement))
         return judgement
 
     async def _final(self, page: Page, visit: Visit) -> Judgement:
         """Return a judgement whose original was committed, or an unjudged one after waiting."""
         reason: Reason = "pending"
         for seconds in _PAUSES:
-            judgement = await self.judged(page, visit)
+            judgement = await self.judged(visit, page)
             fate = await self._fate_of_original(judgement)
             if fate == "kept":
-                judgement.waits = False
                 return judgement
             if fate is None:
                 reason = "error"
                 break
             if fate == "gone":
-                self.fates.end(judgement, "gone")
-                judgement.fate = "gone"
+                self.visits.end(judgement, "gone")
             else:
                 await pause(seconds)
         # The fate of the original is not known: the page is kept, unjudged.
-        self.fates.end(judgement, None)
-        judgement.verdict = judgement.verdict.as_unjudged(reason)
-        judgement.fate, judgement.waits = None, False
+        self.visits.end(judgement, None)
+        judgement.fate, judgement.verdict = None, judgement.verdict.as_unjudged(reason)
         return judgement
 
-    async def judged(self, page: Page, visit: Visit) -> Judgement:
-        """Return the valid judgement on a page; if there is none, claim the page."""
-        judgement = visit.known(page)
-        if judgement is not None:
-            return judgement
+    async def judged(self, visit: Visit, page: Page | None = None) -> Judgement:
+        """Return the valid judgement on a page (None: of the response); else claim the page."""
         try:
-            if self._turn.locked() and not isinstance(page.text, str):
-                self.index.read(page)  # while other judgements have their turn
-            async with self._turn:
-                judgement = visit.known(page) or await self._claimed(page, visit)
+            page = page or visit.read()
+            judgement = visit.known(page)
+            if judgement is None and isinstance(page.text, str):
+                judgement = Judgement(Verdict("unjudged", reason=page.text), page.url)
+            elif judgement is None:
+                self.index.read(page)  # also while another page of the response has its turn
+                async with visit.turn:
+                    judgement = visit.known(page) or await self._claimed(page, visit)
         except Exception as fault:
             judgement = self.failed(fault)
-        # If judging fails, it fails once: the other items of the response share this judgement.
-        page.judgement = judgement
+        if page is not None:  # if judging fails, it fails once for all items of the page
+            page.judgement = judgement
         return judgement
 
     async def _claimed(self, page: Page, visit: Visit) -> Judgement:
         """Judge a page, and claim it if it is recorded."""
-        if isinstance(page.text, str):
-            return Judgement(Verdict("unjudged", reason=page.text), page.url)
-        verdict = await self.index.claim(page)
-        judgement = Judgement(verdict, page.url, visit.urls, items=visit.items)
-        if verdict.outcome in DROPPED:
-            judgement.size, judgement.waits = page.text.size, True
-        if verdict.page is not None:  # an index in memory may record no duplicates
-            self.fates.claim(judgement)
+        claim = await self.index.claim(page)
+        judgement = Judgement(claim.verdict, page.url, visit, claim)
+        if claim.state == "pending":  # an index in memory may record no duplicates
+            self.visits.claim(judgement)
         if visit is self.visits.no_response or page is visit.page:
             return judgement
         first = visit.share(page, judgement)
         if first is not judgement:
-            self.fates.end(judgement, "gone")  # it repeats only its own response
+            self.visits.end(judgement, "gone")  # it repeats only its own response
         return first
 
     async def _fate_of_original(self, judgement: Judgement) -> Fate | None:
         """Return the fate of a page's original; None: it cannot be found out."""
-        page = judgement.verdict.original_page
-        if not judgement.waits or page is None:
+        verdict, claim = judgement.verdict, judgement.claim
+        if claim is None or judgement.is_counted or verdict.outcome not in DROPPED:
             return "kept"
-        return "pending" if self.fates.is_pending(page) else await self.index.fate(page)
+        if self.visits.is_pending(verdict.original_page or 0):
+            return "pending"
+        return await self.index.fate_of_original(claim)
 
     def failed(self, fault: Exception) -> Judgement:
         """Report a fault; return the judgement on a page that could not be judged for it."""
         self.stats.fault(fault, NOT_JUDGED)
         judgement = Judgement(Verdict("unjudged", reason="error"), "")
-        self.stats.page(judgement)
+        self.count(judgement, "error")
         return judgement
 
     def item_scraped(self, item: Any, response: Any) -> None:
         """Act on an item that passed all pipelines."""
-        self.fates.leave(self.visits.of(response).items, item, has_passed=True)
+        self.visits.left(item, response, has_passed=True)
 
     def item_lost(self, item: Any, response: Any) -> None:
         """Act on an item that a pipeline dropped or failed on."""
-        self.fates.leave(self.visits.of(response).items, item, has_passed=False)
+        self.visits.left(item, response, has_passed=False)
 
     def _ended(self, judgement: Judgement) -> None:
         """Report the final state of a pending page to the index."""
-        if judgement.fate == "kept" and judgement.verdict.outcome in _KEPT:
+        is_kept = judgement.fate == "kept"
+        if is_kept and judgement.verdict.outcome in _KEPT:
             self._add_to_rules(judgement)
         if judgement.fate == "gone" and not judgement.verdict.is_duplicate:
             self.stats.add("released")
-        self.index.write(judgement)
+        if judgement.claim is not None:
+            self.index.write((judgement.claim, is_kept))
 
     def _add_to_rules(self, judgement: Judgement) -> None:
-        if self.rules is not None:
-            self.rules.add_verdict(judgement.urls, judgement.verdict, self.pages)
+        if self.rules is not None and judgement.visit is not None:
+            urls, judge = judgement.visit.urls, self.pages.conductor
+            self.rules.add_verdict(urls, judgement.verdict, judge)
 
-    def _note(self, judgement: Judgement) -> None:
+    def count(self, judgement: Judgement, text: PageText | Reason) -> bool:
+        """Count a page, once; return whether it is counted now."""
+        if judgement.is_counted:
+            return False
+        judgement.is_counted = True
+        self.stats.page(judgement.url, judgement.verdict, text)
+        return True
+
+    def _note(self, judgement: Judgement, text: PageText | Reason) -> None:
         """Write what is written once a page, however many items it has."""
         url, verdict = judgement.url, judgement.verdict
         if verdict.outcome not in _KEPT:
             self._add_to_rules(judgement)
         if verdict.refused is not None:
             logger.debug("Kept %s", describe_refusal(url, verdict.refused))
-        if verdict.outcome in self.drops:
-            self.stats.add("bytes_dropped", judgement.size)
+        if self.is_dropped(verdict):
+            self.stats.add("bytes_dropped", text.size if isinstance(text, PageText) else 0)
             logger.log(self.settings.log_level, "Dropped %s", describe(url, verdict))
         elif verdict.outcome in DROPPED:
             logger.log(self.settings.log_level, "Found %s", describe(url, verdict))
@@ -282,7 +291,7 @@ class NearDuplicatePipeline:
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
 
     async def _close(self) -> None:
-        figures = await self.index.close(self.fates.end_all)
+        figures = await self.index.close(self.visits.end_all)
         if self.rules is not None:
             await self.rules.finish()
         if self.duplicates is not None:
@@ -304,7 +313,7 @@ class NearDuplicateMiddleware:
     def __init__(self, pipeline: NearDuplicatePipeline) -> None:
         self._pipeline = pipeline
         self._follows_links = pipeline.settings.follow_links
-        self._reads_ahead = pipeline.pages.has_workers and pipeline.visits.source != "item"
+        self._reads_ahead = pipeline.pages.pool.most > 0 and pipeline.visits.source != "item"
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "NearDuplicateMiddleware":
@@ -338,9 +347,7 @@ class NearDuplicateMiddleware:
             # It reaches the pipeline only after the callbacks of some sixty more responses.
             with suppress(Exception):  # it recurs, and is reported, when the item is judged
                 self._pipeline.index.read(visit.read())
-        visit.items.gave_items = True
-        visit.items.to_come += 1
-        visit.expected.append(item)
+        visit.gave(item)
 
     async def holds_back(self, request: Request, response: Response) -> bool:
         """Return whether a request in a response's output is a link of a repeated page.
@@ -351,14 +358,11 @@ class NearDuplicateMiddleware:
         # The URL of a request has a fragment; the URL of its response has none.
         if own is not None and request.url in (own.url, response.url):
             # A retry, or a link of a page to itself, which Scrapy filters out.
-            visit.items.comes_again |= request.dont_filter or own.dont_filter
+            visit.comes_again |= request.dont_filter or own.dont_filter
             return False
         if visit.opted_out or not visit.is_one_page:
             return False
-        try:
-            judgement = await self._pipeline.judged(visit.read(), visit)
-        except Exception as fault:
-            judgement = self._pipeline.failed(fault)
+        judgement = await self._pipeline.judged(visit)
         if judgement.verdict.is_duplicate:
             self._pipeline.stats.add("links_not_followed")
         return judgement.verdict.is_duplicate
@@ -367,6 +371,6 @@ class NearDuplicateMiddleware:
         """Act on the end of a response's output."""
         visit = self._pipeline.visits.of(response)
         if visit is not self._pipeline.visits.no_response:
-            if visit.page and visit.page.judgement and not visit.items.gave_items:
-                self._pipeline.stats.page(visit.page.judgement, visit.page.text)
-            self._pipeline.fates.response_ended(visit.items, has_failed=has_failed)
+            if visit.page and visit.page.judgement and not visit.gave_items:
+                self._pipeline.count(visit.page.judgement, visit.page.text)
+            self._pipeline.visits.output_ended(visit, has_failed=has_failed)

@@ -16,11 +16,10 @@ from typing import get_args
 
 from scrapy.statscollectors import StatsCollector
 
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import DedupError, StoreAway
+from dedup_filter.judge import Judge
 from dedup_filter.model import RECORDED, SOURCES, Outcome, Reason, Refusal, Verdict
 from dedup_filter.scrapy_plugin.advice import Hints, HostWatch
-from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.wording import counted, printable
 
@@ -65,23 +64,18 @@ class CrawlStats:
         """Set a figure."""
         self._collector.set_value(f"dedup/{name}", value)
 
-    def page(self, judgement: Judgement, text: PageText | Reason | None = None) -> bool:
-        """Count the verdict on a page, once; return whether it is counted now."""
-        if judgement.is_counted:
-            return False
-        judgement.is_counted = True
-        verdict = judgement.verdict
+    def page(self, url: str, verdict: Verdict, text: PageText | Reason) -> None:
+        """Count the verdict on a page."""
         for name in _counted_names(verdict):
             self.add(name)
         for name in ("candidates", "shingles", "shingles_without_stopword"):
             self.add(name, getattr(verdict, name))
         if verdict.refused is not None and isinstance(text, PageText):
-            self._look_at_lines(judgement.url, verdict.refused, text)
-        if (warned := self._hosts.see(judgement.url, verdict)) is not None:
+            self._look_at_lines(url, verdict.refused, text)
+        if (warned := self._hosts.see(url, verdict)) is not None:
             self.add(f"warnings/{warned.kind}")
             if warned.text is not None:
                 logger.warning("%s", warned.text)
-        return True
 
     def fault(self, fault: BaseException, message: str = _NOT_RECORDED) -> None:
         """Count a fault and log it."""
@@ -173,15 +167,16 @@ class CrawlStats:
             logger.error("%s%s: %s", again, message, what, exc_info=None if says_all else fault)
 
 
-def figures_of(pages: CrawlFilter) -> Mapping[str, int]:
+def figures_of(judge: Judge) -> Mapping[str, int]:
     """Return the figures of an index; if it is shared, also the totals of all crawlers."""
     figures = {
-        "index_size": len(pages),
-        "index_bytes": pages.nbytes,
-        "capped": pages.capped,
-        "frames/forgotten": pages.forgotten_hosts,
+        "index_size": len(judge),
+        "index_bytes": judge.nbytes,
+        "capped": judge.capped,
+        "frames/forgotten": judge.forgotten,
+        "learnt": judge.learnt,
     }
-    totals = pages.totals()
+    totals = judge.totals()
     if totals is not None:
         figures |= {f"all/{_STAT_OF[each]}": totals.get(each, 0) for each in RECORDED}
         figures["all/pages"] = sum(totals.get(each, 0) for each in RECORDED)
@@ -212,8 +207,8 @@ def _size(count: float) -> str:
 def _counted_names(verdict: Verdict) -> Iterator[str]:
     """Yield the stats that count a page by its verdict."""
     yield from ("pages", _STAT_OF[verdict.outcome])
-    if verdict.reason in SOURCES:
-        yield verdict.reason
+    if verdict.reason in (*SOURCES, "again"):
+        yield str(verdict.reason)
     if verdict.outcome == "unjudged":
         yield f"unjudged/{verdict.reason}"
     if verdict.distance is not None:

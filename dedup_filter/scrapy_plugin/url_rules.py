@@ -33,7 +33,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.judge import Judge
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin import Addon
 from dedup_filter.scrapy_plugin.index_calls import in_thread
@@ -129,16 +129,16 @@ class UrlRules:
         uses = self._uses[rule]
         return uses == 1 or int(uses * self._audit) > int((uses - 1) * self._audit)
 
-    def add_verdict(self, urls: Sequence[str], verdict: Verdict, pages: CrawlFilter) -> None:
+    def add_verdict(self, urls: Sequence[str], verdict: Verdict, judge: Judge) -> None:
         """Add a page that is kept, or repeats a kept page, and the URLs that lead to it."""
         try:
             if verdict.reason not in _NO_VERDICT:
                 for form in filter(None, map(form_of, urls)):
-                    self._add(form, verdict, pages)
+                    self._add(form, verdict, judge)
         except Exception as fault:
             self._stats.fault(fault, _FAILED)
 
-    def _add(self, form: Form, verdict: Verdict, pages: CrawlFilter) -> None:
+    def _add(self, form: Form, verdict: Verdict, judge: Judge) -> None:
         to, rules = self._rules.applied(form)
         seen, page = self._seen.get(to), verdict.cluster
         named = None if verdict.canonical is None else self._rules.form_of(verdict.canonical)
@@ -146,7 +146,7 @@ class UrlRules:
         if seen is not None and is_other and not verdict.is_duplicate:
             similarity = None
             if page is not None and (seen.names_form or named == to):
-                similarity = pages.similarity(page, seen.page)
+                similarity = judge.similarity(page, seen.page)
             if similarity is None or similarity < ALIKE:
                 self._switch_off({*rules, *self._rules.applied(seen.form)[1]}, form)
                 to = self._rules.applied(form)[0]

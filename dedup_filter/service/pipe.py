@@ -13,17 +13,17 @@ over each line alone wakes up for each, and the other thread waits for it.
 
 import json
 from collections import deque
-from concurrent.futures import Future
 from io import BufferedReader
 from queue import Queue
 from threading import Thread
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
-from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.filter import PlacedPage
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.scan.inputs import read_item
 from dedup_filter.text.page_fields import FieldNames
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
+from dedup_filter.workers.pool import Reading
 
 LONGEST_LINE = 2 * MAX_PAGE_LENGTH
 """Bytes of a line: JSON of the longest page, with its escapes."""
@@ -36,7 +36,7 @@ class _Line(NamedTuple):
     """A line of the input, with its page or its error."""
 
     url: str
-    reading: Future[PlacedPage] | None
+    reading: Reading | None
     error: str = ""
 
 
@@ -48,7 +48,9 @@ class Seen(NamedTuple):
     """Pages without a URL: they are judged as pages of one host."""
 
 
-def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: FieldNames) -> Seen:
+def see_lines(
+    pages: NearDuplicateFilter, given: BufferedReader, taken: TextIO, names: FieldNames
+) -> Seen:
     """Judge and keep the page of each line; return what was counted.
 
     Raises:
@@ -62,7 +64,7 @@ def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: F
     out: list[str] = []
     errors, without_url, is_over = 0, 0, False
     while ahead or not is_over:
-        is_ready = bool(ahead) and (ahead[0].reading is None or ahead[0].reading.done())
+        is_ready = bool(ahead) and (ahead[0].reading is None or ahead[0].reading.is_done)
         waits = not lines and parts.empty()
         if out and ((waits and not is_ready) or len(out) >= _TOGETHER):
             _write(pages, taken, out)
@@ -70,7 +72,9 @@ def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: F
             url, reading, error = ahead.popleft()
             errors += reading is None
             without_url += reading is not None and not url
-            answer = pages.see_read(reading.result()).as_json() if reading else {"error": error}
+            answer: dict[str, Any] = {"error": error}
+            if reading is not None:
+                answer = pages.conductor.see(reading.place, reading.result()).as_json()
             out.append(json.dumps({"url": url, **answer}) + "\n")
         elif lines:
             line = lines.popleft()
@@ -86,14 +90,14 @@ def see_lines(pages: CrawlFilter, given: BufferedReader, taken: TextIO, names: F
     return Seen(errors, without_url)
 
 
-def _write(pages: CrawlFilter, taken: TextIO, out: list[str]) -> None:
+def _write(pages: NearDuplicateFilter, taken: TextIO, out: list[str]) -> None:
     pages.flush()
     taken.writelines(out)
     taken.flush()
     out.clear()
 
 
-def _submitted(pages: CrawlFilter, line: bytes, names: FieldNames) -> _Line:
+def _submitted(pages: NearDuplicateFilter, line: bytes, names: FieldNames) -> _Line:
     is_long = len(line) > LONGEST_LINE
     read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_item(line, names)
     if isinstance(read, str):
@@ -102,7 +106,7 @@ def _submitted(pages: CrawlFilter, line: bytes, names: FieldNames) -> _Line:
     if isinstance(page, str):
         wanted = ", ".join(filter(None, (names.html, *names.text)))
         return _Line(url, None, f"no page in {wanted} (--html-field, --text-fields): {page}")
-    return _Line(url, pages.submit(url, may_help=True, **page._asdict()))
+    return _Line(url, pages.pool.read(page, Place.of(url), may_help=True))
 
 
 def _take(given: BufferedReader, parts: "Queue[list[bytes] | OSError | None]") -> None:

@@ -20,7 +20,7 @@ import logging
 import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from hmac import compare_digest
@@ -38,11 +38,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import DedupError, StoreAway
-from dedup_filter.filter import PlacedPage
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.service.claims import Claims
 from dedup_filter.service.page_bodies import CLAIM, PAGE, QUERY, RefusedError, fields_in
+from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
+from dedup_filter.workers.pool import Reading
 
 logger = logging.getLogger(__name__)
 
@@ -61,9 +63,9 @@ Answer = Callable[[Request], Awaitable[dict[str, Any]]]
 class Service:
     """The answers about an index; claims last `lease` seconds, `queue` pages can be under way."""
 
-    def __init__(self, pages: CrawlFilter, lease: float, queue: int) -> None:
+    def __init__(self, pages: NearDuplicateFilter, lease: float, queue: int) -> None:
         self._pages = pages
-        self._claims = Claims(pages, lease)
+        self._claims = Claims(pages.conductor, lease)
         self._index, self._reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._queue = queue
         self._queued = 0
@@ -150,19 +152,23 @@ class Service:
         return await asyncio.get_running_loop().run_in_executor(self._index, written)
 
     @asynccontextmanager
-    async def _read(self, body: bytes) -> AsyncIterator[PlacedPage]:
+    async def _read(self, body: bytes) -> AsyncIterator[Reading]:
         """Read a page, which has a place in the queue until it is answered."""
         if self._queued >= self._queue:
             raise RefusedError(503, "too many pages wait", Retry_After="1")
         self._queued += 1
         try:
             loop, submitted = asyncio.get_running_loop(), partial(self._submitted, body)
-            yield await asyncio.wrap_future(await loop.run_in_executor(self._reader, submitted))
+            reading = await loop.run_in_executor(self._reader, submitted)
+            await asyncio.wrap_future(reading.by_worker)
+            yield reading
         finally:
             self._queued -= 1
 
-    def _submitted(self, body: bytes) -> "Future[PlacedPage]":
-        return self._pages.submit(**fields_in(body, PAGE), may_help=True)
+    def _submitted(self, body: bytes) -> Reading:
+        fields = fields_in(body, PAGE)
+        place = Place.of(fields.pop("url"))
+        return self._pages.pool.read(PageText(**fields), place, may_help=True)
 
 
 def application(service: Service, token: str) -> Starlette:

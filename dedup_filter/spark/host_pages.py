@@ -4,14 +4,14 @@
     the packed pages of a host, in order -> verdicts, as of the filter        `judged`
     a kept page -> the values that find it, and what it is compared by
 
-The filter itself judges a host, with an index in memory that only this host has. So the frame of
-the host, copies within the host and pages that are judged again are its work. The profile of a kept
-page is returned when the frame of its host, or template, is known (see `frames`), so other hosts'
-pages are compared with more knowledge than a crawl has when the page arrives.
+A host is judged by a `Judge` with an index in memory that only this host has. So the frame of the
+host, copies within the host and pages that are judged again are its work. The profile of a kept
+page is returned when the frame of its host, or template, is known, so other hosts' pages are
+compared with more knowledge than a crawl has when the page arrives.
 
 Knows no other host: menus that hosts share are compared in `other_hosts`.
 
-Memory of a task: the frame of one host, its index (300 bytes a kept page), the last `_HELD` kept
+Memory of a task: the frame of one host, its index (950 bytes a kept page), the last `_HELD` kept
 pages, and two batches of rows. Cost: 4 ms a host besides the filter's cost a page.
 """
 
@@ -22,53 +22,41 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.fingerprints.read_page import ReadPage, Source
-from dedup_filter.fingerprints.sketch import KEY
-from dedup_filter.judging import PageJudge
+from dedup_filter.fingerprints.read_page import ReadPage, content_of
+from dedup_filter.judge import Judge, _Judged
 from dedup_filter.model import Unjudged, Verdict
-from dedup_filter.spark.data_frames import Row
-from dedup_filter.store.location import MEMORY, open_index
+from dedup_filter.spark.data_frames import Row, signed
+from dedup_filter.store.key_table import phrase_keys
+from dedup_filter.store.location import MEMORY, open_store
+from dedup_filter.store.protocol import Waiting
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.sqlite.page_reader import signed
 from dedup_filter.text.headlines import canonical_marks, part_hash, times_headed, title_parts
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.page_url import Place, host_of, named_key
+from dedup_filter.text.page_url import Place, named_key
 from dedup_filter.text.reading import Page
-
-if TYPE_CHECKING:
-    from dedup_filter.store.protocol import KeptPages
 
 _HELD = 256
 """The last kept pages of a host, whose profiles may change: up to 20 MB. The filter lets 16 pages
-of a host wait for its frame. A page that waits while so many others are kept keeps its profile."""
+of a host wait for its frame. A page still waiting after 256 others is not judged again."""
 _OF_VERDICT = ("outcome", "distance", "similarity", "reason", "language")
 
 READ = pa.schema(
-    {
-        "row": pa.int64(),
-        "url": pa.string(),
-        "host": pa.string(),
-        "form": pa.binary(),
-        "is_html": pa.bool_(),
-        "reason": pa.string(),
-    }
+    {"row": pa.int64(), **dict.fromkeys(("url", "host", "reason"), pa.string())}
+    | {"form": pa.binary()}
 )
 JUDGED = pa.schema(
     {
-        **dict.fromkeys(("row", "page"), pa.int64()),
-        **dict.fromkeys(("group", "url", "outcome"), pa.string()),
-        "original": pa.int64(),
+        **dict.fromkeys(("row", "page", "original"), pa.int64()),
+        **dict.fromkeys(("group", "url", "outcome", "reason", "language"), pa.string()),
         "distance": pa.int32(),
         "similarity": pa.float64(),
-        **dict.fromkeys(("reason", "language"), pa.string()),
         # Of a kept page. The values by which later pages find it:
         "equal": pa.binary(),
         "fingerprint": pa.int64(),
@@ -96,29 +84,46 @@ class KeptPage(NamedTuple):
     profile: PageProfile | None
     """None: the page is compared with later pages. Its surroundings know no other host."""
 
+    def pack(self) -> bytes:
+        """Return it as bytes."""
+        return zlib.compress(pickle.dumps(self), 1)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> "KeptPage":
+        """Read what `pack` has returned, on another machine of the cluster."""
+        page: KeptPage = pickle.loads(zlib.decompress(packed))  # noqa: S301
+        return page
+
 
 def read(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
-    """Pack the pages of rows: `row` and the fields of `PageText` -> `READ`."""
+    """Pack the pages of rows: `row`, `url` and the fields of `PageText` -> `READ`."""
     for row in rows:
-        url = row["url"] or ""
-        host = host_of(url)
-        yield {"row": row["row"], "url": url, "host": host, **_packed(row, url, host, config)}
+        place = Place.of(row["url"] or "")
+        packed = _packed(row, place, config)
+        result = {"reason": packed} if isinstance(packed, str) else {"form": packed}
+        yield {"row": row["row"], "url": place.url, "host": place.host, **result}
 
 
-def _packed(row: Row, url: str, host: str, config: FilterConfig) -> Row:
+def _packed(row: Row, place: Place, config: FilterConfig) -> bytes | str:
+    """Return a packed page, or the reason why it cannot be judged."""
     given = PageText(**{name: row[name] for name in PageText._fields})
     if given.html is not None:
         given = given._replace(text=None)
     elif given.text is None:
-        return {"reason": "no_field"}
+        return "no_field"
     try:
-        content = Source.of(given, url, host, config).content()
+        content = content_of(given, place, config)
     except Exception:  # a billion pages do not fail for one; it is kept and counted
-        return {"reason": "error"}
+        return "error"
     if isinstance(content, Unjudged):
-        return {"reason": content.reason}
-    form = pack_page(content) if isinstance(content, Page) else pickle.dumps(content)
-    return {"form": form, "is_html": isinstance(content, Page)}
+        return content.reason
+    return pickle.dumps(pack_page(content) if isinstance(content, Page) else content)
+
+
+def _unpacked(form: bytes, config: FilterConfig) -> ReadPage:
+    content = pickle.loads(form)  # noqa: S301 - `_packed` has made it
+    is_page = isinstance(content, bytes)
+    return ReadPage.unpacked(content, config) if is_page else ReadPage.of(content, config)
 
 
 def judged(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
@@ -127,48 +132,45 @@ def judged(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
     `page`: a number that ascends in the order of pages. The pages of a host are in one group.
     """
     for _, pages in groupby(rows, itemgetter("group")):
-        with closing(open_index(MEMORY, config, None)) as index:
-            yield from _judged_host(pages, _ProfiledIndex(index), config)
+        with closing(_HostJudge(config)) as judge:
+            yield from _judged_host(pages, judge, config)
 
 
-class _ProfiledIndex:
-    """An index, and the profiles of its kept pages as the filter has last recorded them."""
+class _HostJudge(Judge):
+    """A judge that remembers profiles as they were last recorded."""
 
-    def __init__(self, index: "KeptPages") -> None:
-        self._index = index
+    def __init__(self, config: FilterConfig) -> None:
+        super().__init__(config, open_store(MEMORY, config))
         self.profiles: dict[int, PageProfile] = {}
-        """Number in the index -> profile; the owner removes pages."""
+        """Number -> profile of a kept page; the owner removes pages."""
+        self._latest: PageProfile
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._index, name)
-
-    def record(
-        self, place: Place, page: PageProfile, found: Verdict, *given: Any, **named: Any
-    ) -> Verdict:
-        """Record a page."""
-        verdict = self._index.record(place, page, found, *given, **named)
+    def see(self, place: Place, page: ReadPage | Unjudged) -> Verdict:
+        """Judge a page, and keep it for good."""
+        verdict = super().see(place, page)
         if verdict.page is not None and not verdict.is_duplicate:
-            self.profiles[verdict.page] = page
+            self.profiles[verdict.page] = self._latest
         return verdict
 
-    def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
-        """Give a page another profile."""
-        self._index.replace(number, page, text)
-        if number in self.profiles:
-            self.profiles[number] = page
+    def _judged(self, place: Place, page: ReadPage) -> _Judged:
+        judged = super()._judged(place, page)
+        self._latest = judged.profile
+        return judged
+
+    def _replace(self, record: PageRecord, page: Waiting, found_by: PageProfile) -> None:
+        super()._replace(record, page, found_by)
+        if record.page in self.profiles:
+            self.profiles[record.page] = found_by
 
 
-def _judged_host(
-    pages: Iterable[Row], index: _ProfiledIndex, config: FilterConfig
-) -> Iterator[Row]:
-    judge = PageJudge(config, cast("KeptPages", index))
+def _judged_host(pages: Iterable[Row], judge: _HostJudge, config: FilterConfig) -> Iterator[Row]:
     numbers: dict[int, int] = {}  # number in the index -> number in the order
     held: dict[int, tuple[Row, Place, Verdict, Menus]] = {}
     host_menus: Menus = frozenset()
 
     def released(number: int) -> Row:
         row, place, verdict, menus = held.pop(number)
-        profile = _frozen(index.profiles.pop(number), place)
+        profile = _frozen(judge.profiles.pop(number), place)
         record = PageRecord.of(place, profile, verdict, 0, 0)._replace(page=row["page"])
         return row | _values(KeptPage(record, menus, host_menus, profile), config)
 
@@ -176,13 +178,13 @@ def _judged_host(
         place, menus = Place.of(given["url"]), host_menus
         verdict = Verdict("unjudged", reason=given["reason"])
         if given["form"] is not None:
-            page = _unpacked(given, config)
+            page = _unpacked(given["form"], config)
             menus = frozenset(page.shown.menus if config.learn_frames else ())
             host_menus = host_menus or menus
-            verdict = judge.claim(place, page, is_pending=False)
+            verdict = judge.see(place, page)
         row = given | {name: getattr(verdict, name) for name in _OF_VERDICT}
         row["original"] = numbers.get(verdict.original_page or 0)
-        if verdict.page is None or verdict.page not in index.profiles:
+        if verdict.page not in judge.profiles:
             yield row
             continue
         numbers[verdict.page] = given["page"]
@@ -191,12 +193,6 @@ def _judged_host(
             yield released(next(iter(held)))
     while held:
         yield released(next(iter(held)))
-
-
-def _unpacked(row: Row, config: FilterConfig) -> ReadPage:
-    if row["is_html"]:
-        return ReadPage.unpacked(row["form"], config)
-    return ReadPage.of(pickle.loads(row["form"]), config)  # noqa: S301 - `read` has packed it
 
 
 def _frozen(page: PageProfile, place: Place) -> PageProfile:
@@ -213,8 +209,8 @@ def _values(kept: KeptPage, config: FilterConfig) -> Row:
     assert page is not None
     keys, asked_keys = set[int](), set[int]()
     if config.looks_for_phrases:
-        keys = keys_in(record.keys)
-        asked_keys = asked_keys.union(*(keys_in(text.keys) for text in page.texts))
+        keys.update(phrase_keys(record.keys))
+        asked_keys.update(*(phrase_keys(text.keys) for text in page.texts))
     if config.canonical:
         keys.add(signed(record.url_key))
         asked_keys |= {signed(key) for key in [record.canonical_key] if key is not None}
@@ -224,11 +220,6 @@ def _values(kept: KeptPage, config: FilterConfig) -> Row:
         "keys": [*keys],
         "asked_fingerprints": [signed(text.fingerprint) for text in page.texts],
         "asked_keys": [*asked_keys],
-        "stored": pickle.dumps(kept._replace(profile=None)),
-        "compared": zlib.compress(pickle.dumps(kept), 1),
+        "stored": kept._replace(profile=None).pack(),
+        "compared": kept.pack(),
     }
-
-
-def keys_in(keys: bytes) -> set[int]:
-    """Return the keys of a page or a text (`phrase_keys`), without zeros, which pad."""
-    return set(np.frombuffer(keys, KEY).tolist()) - {0}

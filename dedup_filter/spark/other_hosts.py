@@ -18,9 +18,7 @@ keys in parts; a fingerprint or a phrase finds its first `MOST_COMPARED` pages; 
 page has more candidates.
 """
 
-import pickle
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -28,24 +26,16 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
 
-from dedup_filter.comparison.candidates import (
-    MOST_COMPARED,
-    NAMED_EVIDENCE,
-    Candidate,
-    found_beyond,
-    found_by_phrases,
-    found_by_texts,
-    relation,
-    relation_of_urls,
-)
-from dedup_filter.comparison.rule import examined
+from dedup_filter.comparison.candidates import MOST_COMPARED
+from dedup_filter.comparison.look_ups import repeated
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames.host_frames import host_hash
 from dedup_filter.model import Match
 from dedup_filter.spark.data_frames import Row, cut, mapped
-from dedup_filter.spark.host_pages import KeptPage, keys_in
+from dedup_filter.spark.host_pages import KeptPage
 from dedup_filter.spark.pairs import clusters, neighbours
-from dedup_filter.store.records import PageRecord
+from dedup_filter.store.key_table import phrase_keys
+from dedup_filter.store.records import MOST_AT_URL, PageRecord
 
 REPEATED = pa.schema(
     {
@@ -121,71 +111,67 @@ def _first(rows: DataFrame, of: Sequence[str], *order: str) -> DataFrame:
 def _compared(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
     """Compare pages with earlier ones: `page`, `compared`, `all` -> `REPEATED`, unordered."""
     for row in rows:
-        # `host_pages` has packed them.
-        asked: KeptPage = pickle.loads(zlib.decompress(row["compared"]))  # noqa: S301
-        earlier: list[KeptPage] = sorted(map(pickle.loads, row["all"]))
-        for rank, repeated in enumerate(_repeated(asked, earlier, config)):
-            yield {"page": row["page"], "rank": rank, **repeated}
-
-
-def _repeated(asked: KeptPage, earlier: Sequence[KeptPage], config: FilterConfig) -> Iterator[Row]:
-    """Yield the pages that a page repeats, the best first."""
-    assert asked.profile is not None
-    host = asked.record.host
-    of_site = {each.record.host for each in earlier if asked.menus & each.host_menus}
-    # On hosts with the same menus the frame is needed to distinguish pages of one template.
-    known = [each.record for each in earlier]
-    is_any_compared = asked.profile.is_frame_known or config.min_similarity is None
-    records = [each for each in known if is_any_compared or each.host not in of_site]
-    page = replace(asked.profile, site_counts=[dict.fromkeys(map(host_hash, of_site), 1)])
-    near = [_within(text.fingerprint, records, config.max_distance) for text in page.texts]
-    found, sources = found_by_texts(near)[0], dict[int, str]()
-    if config.canonical and config.min_similarity is not None:
-        named = [each for each in records if each.url_key == asked.record.canonical_key]
-        found = found_beyond(page, named, NAMED_EVIDENCE) | found
-        sources = dict.fromkeys((each.page for each in named), "canonical")
-    if config.looks_for_phrases:
-        keys = [keys_in(text.keys) for text in page.texts]
-        others = [each for each in records if each.page not in found]
-        shared = {o.page: max(len(k & keys_in(o.keys)) for k in keys) for o in others if keys}
-        sharing = [each for each in others if shared.get(each.page)]
-        by_phrases = found_by_phrases(page, host, shared, sharing)
-        found, sources = found | by_phrases, dict.fromkeys(by_phrases, "shared_phrases") | sources
-    candidates = [
-        Candidate(
-            *found[each.page],
-            *relation(page, host, each.host),
-            each.sketch,
-            each.headline,
-            page=each.page,
-            digest=each.digest,
-            kinship=relation_of_urls(page, asked.record.place, each),
-        )
-        for each in records
-        if each.page in found
-    ]
-    looked_at = examined(page, candidates, config.min_similarity, config.max_missing)
-    looked_at.sort(key=lambda each: sources.get(each.candidate.page) != "canonical")
-    for candidate, share, refusal in looked_at:
-        if refusal is None:
-            yield {
-                "original": candidate.page,
-                "outcome": "exact" if page.digest == candidate.digest else "near",
-                "distance": candidate.distance,
-                "similarity": share,
-                "reason": sources.get(candidate.page),
+        asked = KeptPage.unpacked(row["compared"])
+        earlier = sorted(map(KeptPage.unpacked, row["all"]))
+        assert asked.profile is not None
+        of_site = {each.record.host for each in earlier if asked.menus & each.host_menus}
+        # On hosts with the same menus the frame is needed to distinguish pages of one template.
+        is_any_compared = asked.profile.is_frame_known or config.min_similarity is None
+        known = [each.record for each in earlier]
+        look_ups = _Earlier([e for e in known if is_any_compared or e.host not in of_site], config)
+        page = replace(asked.profile, site_counts=[dict.fromkeys(map(host_hash, of_site), 1)])
+        for rank, found in enumerate(repeated(asked.record.place, page, look_ups, config)):
+            yield {"page": row["page"], "rank": rank, "outcome": "near"} | {
+                "original": found.candidate.page,
+                "distance": found.candidate.distance,
+                "similarity": found.share,
+                "reason": found.candidate.source,
             }
 
 
-def _within(fingerprint: int, records: Sequence[PageRecord], most: int) -> list[Match]:
-    """Return the pages within `most` bits, the nearest first."""
-    matches = [
-        Match(each.page, each.fingerprint, (fingerprint ^ each.fingerprint).bit_count())
-        for each in records
-        if each.fingerprint is not None
-    ]
-    near = [each for each in matches if each.distance <= most]
-    return sorted(near, key=lambda each: (each.distance, each.row))
+class _Earlier:
+    """The look-ups of a page among a few; implements `LookUps`."""
+
+    def __init__(self, records: Iterable[PageRecord], config: FilterConfig) -> None:
+        self._known = {each.page: each for each in records}
+        self._max_distance = config.max_distance
+        self.inner_rings = ()
+
+    def equal(self, digest: bytes) -> list[int]:
+        """Return the pages with a digest."""
+        return [page for page, each in self._known.items() if each.digest == digest]
+
+    def near(
+        self,
+        fingerprint: int,
+        most: int | None = None,
+        distance: int | None = None,  # noqa: ARG002 - there are no inner rings
+    ) -> list[Match]:
+        """Return the pages within k bits, or the `most` nearest of them."""
+        matches = [
+            Match(each.page, each.fingerprint, (fingerprint ^ each.fingerprint).bit_count())
+            for each in self._known.values()
+            if each.fingerprint is not None
+        ]
+        near = [each for each in matches if each.distance <= self._max_distance]
+        return sorted(near, key=lambda each: (each.distance, each.row))[:most]
+
+    def at_url(self, key: int) -> list[int]:
+        """Return the latest pages at a URL."""
+        return [page for page, each in self._known.items() if each.url_key == key][-MOST_AT_URL:]
+
+    def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
+        """Return the pages that share keys with texts, and how many keys each shares."""
+        of_texts = [{*phrase_keys(each)} for each in texts]
+        shared = {
+            page: max((len(keys & {*phrase_keys(each.keys)}) for keys in of_texts), default=0)
+            for page, each in self._known.items()
+        }
+        return {page: count for page, count in shared.items() if count}
+
+    def stored(self, pages: Sequence[int]) -> list[PageRecord]:
+        """Return the records of pages."""
+        return [self._known[page] for page in pages]
 
 
 def _greedy(repeated: DataFrame) -> DataFrame:

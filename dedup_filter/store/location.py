@@ -1,4 +1,4 @@
-"""The location of an index -> the opened index, with a crawl begun or joined.
+"""The location of an index -> its store, or its servers.
 
 "memory:"              an index that is gone when it is closed
 a path                 an index in that directory
@@ -9,17 +9,14 @@ a path                 an index in that directory
 import os
 import re
 from pathlib import Path
-from time import time as now
+from typing import Any
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.store.protocol import KeptPages
 from dedup_filter.store.records import Scheme
 from dedup_filter.store.redis.connection import Address, Connection, closed_if_it_fails, is_address
 from dedup_filter.store.redis.process import Process
-from dedup_filter.store.redis.redis_pages import RedisPages
-from dedup_filter.store.sqlite.page_store import PageStore
-from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
+from dedup_filter.store.sqlite_store import SqliteStore
 
 MEMORY = "memory:"
 _SHAPING = (
@@ -27,8 +24,8 @@ _SHAPING = (
 ).split()
 """Options that shape fingerprints."""
 _NOTED = (
-    "max_distance min_similarity max_missing ignore content ignore_numbers learn_frames scope "
-    "shared_phrases canonical same_template payloads read_pdf"
+    "max_distance min_similarity max_missing ignore content ignore_numbers learn_frames "
+    "learn_changes scope shared_phrases canonical same_template payloads read_pdf"
 ).split()
 """Further options that shape verdicts, recorded with each crawl."""
 _ALIKE = (
@@ -62,26 +59,8 @@ def folder_of(location: object) -> Path | None:
     return Path(location)
 
 
-def open_index(
-    location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
-) -> KeptPages:
-    """Open the index at a location, and begin a crawl or join the running one.
-
-    Raises:
-        ConfigError: the location is invalid, or holds something other than an index.
-        StoreError: the index cannot be opened; nothing stays open.
-    """
-    if isinstance(location, str) and is_address(location):
-        process = join_index(location, config, crawl)
-        with closed_if_it_fails(process):
-            return RedisPages(config, process)
-    store = open_store(location, config, crawl)
-    with closed_if_it_fails(store):
-        return SqlitePages(config, store)
-
-
 def join_index(location: str, config: FilterConfig, crawl: str | None) -> Process:
-    """Join the shared index at an address. Raises the errors of `open_index`."""
+    """Join the shared index at an address. Raises the errors of `open_store`."""
     options = {name: getattr(config, name) for name in _ALIKE}
     process = Process(Connection(Address.of(location)), scheme_of(config), crawl, options)
     with closed_if_it_fails(process):
@@ -89,16 +68,20 @@ def join_index(location: str, config: FilterConfig, crawl: str | None) -> Proces
     return process
 
 
-def open_store(
-    location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
-) -> PageStore:
-    """Open the store of an index that is not shared. Raises the errors of `open_index`."""
+def open_store(location: str | os.PathLike[str], config: FilterConfig) -> SqliteStore:
+    """Open the store of an index that is not shared; make it if there is none.
+
+    Raises:
+        ConfigError: the location is invalid, or holds something other than an index.
+        StoreError: the index cannot be opened; nothing stays open.
+    """
     scheme, folder = scheme_of(config), folder_of(location)
-    store = PageStore.in_memory(scheme) if folder is None else PageStore.open(folder, scheme)
-    with closed_if_it_fails(store):
-        options = {name: getattr(config, name) for name in _NOTED}
-        store.start_crawl(int(now()), crawl, options)
-    return store
+    return SqliteStore.in_memory(scheme) if folder is None else SqliteStore.open(folder, scheme)
+
+
+def noted_options(config: FilterConfig) -> dict[str, Any]:
+    """Return the options that are recorded with each crawl."""
+    return {name: getattr(config, name) for name in _NOTED}
 
 
 def scheme_of(config: FilterConfig) -> Scheme:

@@ -1,153 +1,39 @@
-"""The contracts of stores: `KeptPages` for the filter, and `Recorded` for everything that reads.
+"""The contract of stores: facts are read, and written in batches.
 
-`KeptPages`, implemented by `SqlitePages` and `RedisPages`:
+    Store     entries, records, hosts, waiting pages, contents and notes of one index
+    Batch     finished facts: a store writes all of them or none, and may get the same batch again
+    Recorded  what reports, exports and searches read of any index
 
-    compare   page -> verdict, by look-ups (`comparison.look_ups`)
-    record    page, verdict -> a pending record
-    commit    a pending record stays for good; for a duplicate: as the record of a dropped page
-    release   a pending record is deleted with the duplicates of its page
-    replace   a record -> the same with another profile, when more of its host's frame is known
+A store holds what is finished: kept pages, and pages dropped for them. Pending pages are in the
+memory of the process that judges them (`judge`).
 
-`Recorded`, an index in a directory or on servers, only read: records and their contents, and the
-entries by which pages are found.
+Guarantees of a `Store`, held by `tests/store`:
 
-Guarantees of `KeptPages`, held by one suite of tests (`tests/store/durable`) for memory, a
-directory, a server and a cluster:
+- `write` is all or nothing. Writing a batch twice is writing it once.
+- What was written outlives the process, except in memory.
+- Only one process writes; a reader sees the index as it was when it was opened.
 
-- `compare` finds pages that are kept or pending, within the bounds `expire_days` and `max_pages`.
-- Records that were committed and flushed outlive the process, except in memory.
-- Pages that are pending when a store is closed are released. If the process is killed, they are
-  released in a directory when it is opened again, on servers when the lease of the process is over.
-- A transaction is carried out whole or not at all, and after a StoreError nothing has changed.
-- Numbers of pages ascend and are never given twice, unless a server lost writes.
-
-One thread at a time, unless a method says otherwise.
+One thread at a time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.comparison.near_pages import Query
-from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.model import Fate, Verdict
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.frames.host_frames import Host
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
-from dedup_filter.store.redis.frame_exchange import FrameExchange
-from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames
 from dedup_filter.text.page_bytes import unpack_page
-from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Page
 
-
-class Overtaken(Exception):  # noqa: N818 - no fault: the caller compares again
-    """Another process has made a verdict invalid: the page must be compared again."""
-
-
-class KeptPages(Protocol):
-    """The pages that later pages may repeat.
-
-    Raises:
-        StoreError: by all methods, when the store cannot be read or written.
-    """
-
-    gone: list[int]
-    """Pages whose records were deleted, by number; the owner reads and clears this."""
-    capped: int
-    """Look-ups that found more pages than are compared."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether other processes keep pages in the same index, so that calls wait for a server."""
-
-    @property
-    def frames(self) -> FrameStore | None:
-        """The store of frames that outlive this process; None: none do."""
-
-    @property
-    def exchange(self) -> FrameExchange | None:
-        """The exchange of frames with other processes; None: no other process has any."""
-
-    @property
-    def nbytes(self) -> int:
-        """Memory in bytes."""
-
-    def __len__(self) -> int:
-        """Count the kept pages, pending ones included."""
-
-    def totals(self) -> Mapping[str, int] | None:
-        """Count the pages that all processes have judged, by outcome; None: this one is alone."""
-
-    def compare(self, place: Place, page: PageProfile) -> Verdict:
-        """Judge a page by kept and pending pages; record nothing."""
-
-    def find(self, query: Query) -> Sequence[PageRecord]:
-        """Return the records of pages within k bits, with a digest, or that share keys."""
-
-    def fate(self, number: int) -> Fate:
-        """Return whether a recorded page is pending, kept or gone."""
-
-    def sketches(self, pages: Sequence[int]) -> Mapping[int, bytes]:
-        """Return the sketches of pages by their numbers; pages that are gone are left out."""
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Carry out all changes of the block, or none."""
-
-    def record(
-        self,
-        place: Place,
-        page: PageProfile,
-        found: Verdict,
-        text: str | None = None,
-        form: bytes | None = None,
-        *,
-        is_pending: bool,
-    ) -> Verdict:
-        """Record a page and its verdict, within `transaction`; return the verdict with its number.
-
-        `text` and `form` are kept with the record where the store can keep them.
-
-        Raises:
-            Overtaken: the verdict no longer holds, because another process was faster.
-        """
-
-    def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
-        """Give a page another profile, within `transaction`; do nothing if its record is gone."""
-
-    def commit(self, number: int) -> None:
-        """Keep a pending page for good; do nothing for any other."""
-
-    def release(self, number: int) -> None:
-        """Forget a pending page and its duplicates; do nothing for any other."""
-
-    def forget(self, url: str) -> int:
-        """Forget all pages at a URL in any spelling; return their number."""
-
-    def flush(self) -> None:
-        """Make everything committed so far outlive this process."""
-
-    def close(self) -> None:
-        """Flush, release pending pages, and close the store."""
-
-    def check(self) -> None:
-        """Raise AssertionError if the parts of the store do not agree."""
-
-
-class Entries(NamedTuple):
-    """The search keys of all recorded pages that are not pending; arrays of equal length."""
-
-    pages: npt.NDArray[np.int64]
-    """Numbers, ascending."""
-    are_kept: npt.NDArray[np.bool_]
-    have_fingerprints: npt.NDArray[np.bool_]
-    fingerprints: npt.NDArray[np.uint64]
-    """0 for a page without fingerprint."""
-    digest_heads: npt.NDArray[np.uint64]
-    """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
-    keys: npt.NDArray[np.uint32]
-    """Keys of their phrases, (n, `KEYS`); 0 for none."""
+LAST_PAGE = "last_page"
+"""The note with the highest page number given so far; numbers are never given twice."""
+CRAWLS = "crawls"
+"""The note with the crawls, see `records.crawls_to_json`."""
 
 
 class KeptContent(NamedTuple):
@@ -173,33 +59,81 @@ class KeptContent(NamedTuple):
             return None
 
 
-class Recorded(Protocol):
-    """An index, only read. Pending pages are left out.
+@dataclass(frozen=True, slots=True, eq=False)
+class Waiting:
+    """A kept page that was judged before its frame was known, and is to be judged again."""
 
-    A directory is read as it was at the opening; of servers, changes by crawlers meanwhile may be
-    seen or not.
+    page: int
+    host: str
+    times: int
+    """How many other pages of its template were kept."""
+    new: npt.NDArray[np.uint64]
+    """Hashes of the blocks that its host had not shown before, each once."""
+    content: ReadPage | bytes
+    """The page, or its packed form."""
+
+    @property
+    def form(self) -> bytes:
+        """The packed form of the page."""
+        return self.content if isinstance(self.content, bytes) else self.content.pack()
+
+    def read(self, config: FilterConfig) -> ReadPage | None:
+        """Return the page; None: another version of this package packed it."""
+        try:
+            packed = self.content
+            return packed if isinstance(packed, ReadPage) else ReadPage.unpacked(packed, config)
+        except ValueError:
+            return None
+
+
+@dataclass
+class Batch:
+    """Facts that are not written yet; None in place of a fact: it is deleted."""
+
+    pages: dict[int, PageRecord | None] = field(default_factory=dict)
+    """Number -> record. With a record go its contents and its waiting page."""
+    contents: dict[int, KeptContent | None] = field(default_factory=dict)
+    hosts: dict[str, Host | None] = field(default_factory=dict)
+    waiting: dict[int, Waiting | None] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return any((self.pages, self.contents, self.hosts, self.waiting, self.notes))
+
+    def clear(self) -> None:
+        """Forget everything, once it is written."""
+        for part in (self.pages, self.contents, self.hosts, self.waiting, self.notes):
+            part.clear()
+
+
+class Entries(NamedTuple):
+    """The search keys of recorded pages; arrays of equal length."""
+
+    pages: npt.NDArray[np.int64]
+    """Numbers, ascending."""
+    are_kept: npt.NDArray[np.bool_]
+    have_fingerprints: npt.NDArray[np.bool_]
+    fingerprints: npt.NDArray[np.uint64]
+    """0 for a page without fingerprint."""
+    digest_heads: npt.NDArray[np.uint64]
+    """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
+    url_keys: npt.NDArray[np.uint64]
+    keys: npt.NDArray[np.uint32]
+    """Keys of their phrases, (n, `KEYS`); 0 for none."""
+
+
+class Readable(Protocol):
+    """What is read of any index.
 
     Raises:
         StoreError: by all methods, when the index cannot be read.
     """
 
-    @property
-    def scheme(self) -> Scheme:
-        """The scheme of the fingerprints."""
+    is_durable: bool
+    """Whether the index outlives the process. If not, dropped pages are not recorded."""
 
-    @property
-    def identity(self) -> str:
-        """The unique name of the index; "" for none."""
-
-    @property
-    def entries(self) -> Entries:
-        """The entries of all pages. Cost: 1 us a page at the first call; 58 bytes a page."""
-
-    def crawls(self) -> list[Crawl]:
-        """List the crawls in their order, numbered from 1."""
-
-    def count(self) -> int:
-        """Count the pages; on servers pending pages, too."""
+    def entries(self) -> Iterable[Entries]:
+        """Return the search keys of all pages, in parts. Cost: 1 us a page."""
 
     def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:
         """Yield the records of all pages by ascending number; or of some pages, in their order.
@@ -207,11 +141,78 @@ class Recorded(Protocol):
         Pages that are gone are left out.
         """
 
-    def at_url(self, url: str, *, is_kept: bool) -> Sequence[int]:
-        """Return the kept or the dropped pages at a URL in any spelling, the earliest first."""
+    def at_url(self, url: str) -> Sequence[int]:
+        """Return the pages at a URL in any spelling, the earliest first. Cost: scans all pages."""
+
+    def host(self, name: str) -> Host | None:
+        """Return the counted blocks of a host or a site; None: no page of it was counted."""
+
+    def waiting(self, host: str) -> Sequence[Waiting]:
+        """Return the waiting pages of a host, the earliest first."""
 
     def content(self, record: PageRecord) -> KeptContent:
         """Return what was kept beside the record of a page."""
+
+
+class Store(Readable, Protocol):
+    """The facts of one index.
+
+    Raises:
+        StoreError: by all methods, when the store cannot be read or written.
+    """
+
+    @property
+    def memory(self) -> int:
+        """Memory of an index in memory, in bytes; 0 for one on disk."""
+
+    def count(self, *, is_kept: bool | None = None) -> int:
+        """Count the kept or the dropped pages, or both (None)."""
+
+    def oldest(self, most: int, *, is_kept: bool, before: float | None = None) -> Sequence[int]:
+        """Return up to `most` least recently seen pages, among the kept or the dropped pages.
+
+        `before`: only pages that were last seen before this Unix second.
+        """
+
+    def hosts_without_pages(self, most: int) -> Sequence[str]:
+        """Return up to `most` hosts and sites that were counted last before any page was seen."""
+
+    def note(self, key: str) -> str | None:
+        """Return a note: `LAST_PAGE`, `CRAWLS`, the scheme, or one of the caller."""
+
+    def write(self, batch: Batch) -> None:
+        """Write all facts of a batch, or none."""
+
+    def saved_arrays(self) -> Sequence[npt.NDArray[Any]] | None:
+        """Return the arrays that were saved of these very facts; None: there are none."""
+
+    def save_arrays(self, arrays: Callable[[], Sequence[npt.NDArray[Any]]]) -> None:
+        """Save arrays derived from the facts, unless they are saved already."""
+
+    def close(self) -> None:
+        """Close the store; a second call does nothing."""
+
+
+class Recorded(Readable, Protocol):
+    """An index, only read. Pending pages are left out.
+
+    A directory is read as it was at the opening; of servers, changes by crawlers meanwhile may be
+    seen or not.
+    """
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of the fingerprints."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options that the last crawl recorded; on servers, the process that joined last."""
+
+    def crawls(self) -> list[Crawl]:
+        """List the crawls in their order, numbered from 1."""
+
+    def count(self) -> int:
+        """Count the pages; on servers pending pages, too."""
 
     def with_text(self) -> set[int]:
         """Return the numbers of the pages with a stored text; servers store none."""
@@ -219,15 +220,11 @@ class Recorded(Protocol):
     def url_of_original(self, record: PageRecord) -> str | None:
         """Return the URL of the page that a page repeats; None: there is none, or it is gone."""
 
-    def repeats(self) -> Sequence[tuple[int, int, int]]:
-        """Return each dropped page: its number, the number of its original, and the distance.
+    def hosts(self) -> Iterable[Host]:
+        """Return the known frames of all hosts and sites."""
 
-        The distance is of the text by which the page was found. Pages whose original is gone are
-        left out.
-        """
 
-    def frames(self, host: str) -> HostFrames | None:
-        """Return the frame of a host; None: not known."""
-
-    def hosts(self) -> Iterable[HostFrames]:
-        """Return the known frames of all hosts."""
+def all_entries(recorded: Readable) -> Entries:
+    """Return the search keys of all pages in one piece."""
+    parts = [*recorded.entries()]
+    return Entries._make(map(np.concatenate, zip(*parts, strict=True)))

@@ -8,15 +8,16 @@ option selects the text of a page, but texts are compared in the same way with a
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
+from dedup_filter.comparison.visits import packed_visit
 from dedup_filter.errors import SchemeMismatch
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import MOST_SKETCH_BYTES
-from dedup_filter.model import REPEATS, Outcome, Verdict
+from dedup_filter.model import REPEATS, Again, Outcome, Reason, Source, Verdict
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_url import Place, url_key
 
@@ -54,12 +55,24 @@ class Crawl(NamedTuple):
     known, as for a shared index."""
 
 
+def crawls_to_json(crawls: Iterable[Crawl]) -> str:
+    """Return crawls as JSON."""
+    return json.dumps([each._asdict() for each in crawls], sort_keys=True)
+
+
+def crawls_from_json(text: str | None) -> list[Crawl]:
+    """Read the output of `crawls_to_json`; None: there are none."""
+    return [Crawl(**each) for each in json.loads(text or "[]")]
+
+
 class PageRecord(NamedTuple):
     """The record of a page."""
 
     page: int
     """The number of the page; 0: the page gets the next number."""
     url: str
+    url_key: int
+    """The key of the URL, the same for all spellings."""
     host: str
     digest: bytes
     """16 bytes, see `PageProfile`."""
@@ -75,7 +88,7 @@ class PageRecord(NamedTuple):
     crawl: int
     is_pending: bool
     outcome: Outcome
-    reason: str | None = None
+    reason: Reason | Source | Again | None = None
     original: int | None = None
     """The number of the page that this page repeats."""
     distance: int | None = None
@@ -86,16 +99,13 @@ class PageRecord(NamedTuple):
     """The key of the canonical URL that a kept page names, see `Verdict.canonical`."""
     keys: bytes = b""
     """Keys of the shingles of its texts, see `phrase_keys`; b"" if it is not found by keys."""
+    visit: bytes = b""
+    """What later visits are compared with beside the sketch: see `comparison.visits`."""
 
     @property
     def place(self) -> Place:
         """The URL of the page, its host and its key."""
-        return Place(self.url, self.host, url_key(self.url))
-
-    @property
-    def url_key(self) -> int:
-        """The key of the page's URL, the same for all spellings."""
-        return url_key(self.url)
+        return Place(self.url, self.host, self.url_key)
 
     @property
     def headline(self) -> Headline:
@@ -116,6 +126,7 @@ class PageRecord(NamedTuple):
         return cls(
             page=0,
             url=place.url,
+            url_key=place.key,
             host=place.host,
             **measures_of(page, is_kept=not found.is_duplicate),
             first_seen=moment,
@@ -139,6 +150,7 @@ def measures_of(page: PageProfile, *, is_kept: bool = True) -> dict[str, Any]:
         "fingerprint": page.fingerprint,
         "sketch": page.sketch,
         "keys": page.keys if is_kept else b"",
+        "visit": packed_visit(page.blocks),
         "words": page.word_count,
         "language": page.language,
         **page.headline._asdict(),

@@ -80,6 +80,7 @@ _FRAME_NAME = re.compile(
 # links; in manuals a "sidebar" holds an aside, and a "share-area" may hold an article. Not ids:
 # ids in the content are made from its headings ("search-and-replace").
 _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
+_DIGITS = re.compile("[0-9]+")
 
 _MOST_OF_HEAD = 500
 """Characters of an element's name and class names that are read. Class names can be megabytes long,
@@ -103,6 +104,8 @@ class Role(NamedTuple):
     frame: Frame
     """Whether it is page frame: "sure" by its tag, "named" by a name that can have other uses.
     "main" is the element that HTML names as the main content."""
+    name: int = 0
+    """16 bits of its tag and class names, without digits."""
 
 
 class Containers:
@@ -157,6 +160,12 @@ class Containers:
             number = self.parents[number]
         return firsts[number], ends[number]
 
+    def slot(self, number: int) -> int:
+        """Return 16 bits of a kind of place: the names of a container and of the one around it."""
+        around = self.parents[number]
+        outer = 0 if around == NOWHERE else self.roles[around].name
+        return (31 * self.roles[number].name + outer) & 0xFFFF
+
 
 class Block(NamedTuple):
     """A piece of a page's text without a block-level boundary inside."""
@@ -196,7 +205,8 @@ def role_of(head: str) -> Role:
     frame: Frame = "sure" if tag in _SURE_FRAMES else "named" if frame_name(head) else ""
     if tag == "main" or (not frame and head.endswith(" main")):
         frame = "main"
-    return _role(_KIND.get(tag, "other"), frame)
+    name = xxhash.xxh3_64_intdigest(_DIGITS.sub("", head).encode("utf-8", "surrogatepass"))
+    return _role(_KIND.get(tag, "other"), frame, name & 0xFFFF)
 
 
 def frame_name(head: str) -> str:
@@ -212,7 +222,7 @@ def frame_name(head: str) -> str:
 
 # One object for equal roles: thousands would keep the garbage collector busy.
 _role = cache(Role)
-_NO_ROLE = _role("other", "")
+_NO_ROLE = _role("other", "", 0)
 
 
 def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:

@@ -80,6 +80,8 @@ class Shown(NamedTuple):
     """64 bits of each block, in page order."""
     words: Sequence[float]
     link_words: Sequence[float]
+    slots: Sequence[int] = ()
+    """16 bits of the kind of place of each block, see `Containers.slot`."""
 
     @property
     def hashes(self) -> list[int]:
@@ -138,6 +140,7 @@ class Page:
             blocks=[block.hash for block in blocks],
             words=array("d", [block.words for block in blocks]),
             link_words=array("d", [block.link_words for block in blocks]),
+            slots=array("H", [block.containers.slot(block.inside) for block in blocks]),
             menus=menus(blocks),
         )
 

@@ -1,7 +1,7 @@
 """Layer "upkeep": maintenance of an index between crawls, in a directory or on servers.
 
     figures    counts of pages, hosts, crawls and bytes
-    check      verify the records, and compare tables or log with them
+    check      verify the records; on servers, compare the log with them
     forget     URLs -> their pages are removed
     recorded   everything that is recorded: see `store.protocol.Recorded`
     lines      index -> lines of JSON; such lines, or items of a feed -> index
@@ -12,10 +12,13 @@ index (unless they make one), and StoreError if it cannot be read or written, or
 names the index without a password. Only the import of items starts a crawl.
 """
 
+from typing import Any
+
 from dedup_filter.errors import ConfigError
 from dedup_filter.store.location import folder_of
 from dedup_filter.store.redis.connection import is_address
 from dedup_filter.upkeep.directory import DirectoryIndex
+from dedup_filter.upkeep.results import options_of
 from dedup_filter.upkeep.servers import ServerIndex
 
 Index = DirectoryIndex | ServerIndex
@@ -35,3 +38,12 @@ def index_at(location: str) -> Index:
         f"{location!r} is not a folder, nor the address of a shared index: an index in memory "
         "ends with its process"
     )
+
+
+def filter_options(index: Index) -> dict[str, Any]:
+    """Return the options with which crawls fill an index; none if there is no index yet."""
+    try:
+        with index.recorded() as recorded:
+            return options_of(recorded)
+    except ConfigError:  # if something else is there, opening the index reports it
+        return {}

@@ -1,26 +1,21 @@
 """Upkeep of an index in a directory. Methods that write hold the lock of the index.
 
-Methods that only read work while a crawl is writing. While a crawl writes, or after it was killed,
-no saved entries are valid: a check reports that as a note.
+Methods that only read work while a crawl is writing.
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from dataclasses import fields as fields_of
+from itertools import chain
 from typing import Any
 
-from dedup_filter.config import FilterConfig
-from dedup_filter.errors import ConfigError, StoreCorrupt
-from dedup_filter.store.records import Scheme
-from dedup_filter.store.sqlite.entry_file import UnusableEntries
-from dedup_filter.store.sqlite.index_directory import IndexDirectory
-from dedup_filter.store.sqlite.page_index import PageIndex
-from dedup_filter.store.sqlite.page_reader import PageReader, statistics
-from dedup_filter.store.sqlite.page_store import PageStore
-from dedup_filter.store.sqlite.snapshot import Snapshot
-from dedup_filter.upkeep.results import Findings, options_in, pages_by_url
+from dedup_filter.errors import StoreCorrupt
+from dedup_filter.frames.host_frames import Host
+from dedup_filter.store.protocol import CRAWLS, LAST_PAGE, Batch, KeptContent, Waiting
+from dedup_filter.store.records import Crawl, PageRecord, Scheme, crawls_to_json
+from dedup_filter.store.sqlite_store import SqliteStore, statistics
+from dedup_filter.upkeep.results import Findings
 
-_ANEW = "they are read from the record when the index is opened"
+_AT_ONCE = 64
+"""Pages, hosts and waiting pages that are restored in one batch: a page can have some megabytes."""
 
 
 class DirectoryIndex:
@@ -28,86 +23,102 @@ class DirectoryIndex:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._files = IndexDirectory(location)
 
     def __str__(self) -> str:
         return self.location
 
     def figures(self) -> dict[str, Any]:
-        """Count pages, hosts, crawls and bytes. Cost: reads all pages, half a kilobyte each."""
-        with self._reader() as reader:
-            (in_all, crawls), scheme = statistics(reader), reader.scheme
-            options = _options_of_crawls(reader)
-        sizes = {"record": self._files.page_bytes(), "entries": self._files.entries.nbytes}
-        return {
-            **in_all,
-            "bytes": sizes,
-            "scheme": dict(scheme.parts),
-            "options": options,
-            "crawls": crawls,
-        }
+        """Count pages, hosts, crawls and bytes. Cost: reads all pages, without their sketches."""
+        with self.recorded() as store:
+            in_all, crawls = statistics(store)
+            return {
+                **in_all,
+                "bytes": {"record": store.nbytes},
+                "scheme": dict(store.scheme.parts),
+                "options": store.options,
+                "crawls": crawls,
+            }
 
     def check(self) -> Findings:
-        """Verify the database, and compare the saved entries. Cost: reads and sorts all."""
+        """Verify the database. Cost: reads all of it."""
         try:
-            with self._reader() as reader:
-                reader.check()
-            with self.recorded() as snapshot:
-                counts, index = (snapshot.count(), len(snapshot)), PageIndex.loaded(snapshot, 0)
-                faults = [] if index is None else index.faults(snapshot)
+            with self.recorded() as store:
+                store.check()
+                return Findings([], checked_pages=store.count())
         except (StoreCorrupt, AssertionError) as damage:
             return Findings([str(damage)])
-        except UnusableEntries as reason:
-            index, faults = None, [str(reason)]
-        if faults:
-            return Findings([f"the saved entries: {each}; {_ANEW}" for each in faults])
-        notes = [] if index else [f"the saved entries: there are none; {_ANEW}"]
-        return Findings([], notes, *counts)
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
-        """Forget all pages at some URLs. When the index is opened next, the record is read.
+        """Forget all pages at some URLs. Cost: scans all pages, 0.2 s for a million."""
+        with SqliteStore.open(self.location) as store:
+            found = store.at_urls(urls)
+            store.write(Batch(pages=dict.fromkeys(chain(*found.values()))))
+        return {url: len(pages) for url, pages in found.items()}
 
-        Cost: reads all records; for one URL, 1/100 of that: only an entry of each page is read.
-        """
-        with self._writer() as store:
-            one = map(store.record, store.at_url(urls[0])) if len(urls) == 1 else None
-            counts, pages = pages_by_url(urls, one or store.records())
-            store.delete(pages)
-        return counts
+    def recorded(self) -> SqliteStore:
+        """Read the index as it is now. Meanwhile the write-ahead log of a writer grows."""
+        return SqliteStore.open_to_read(self.location)
 
-    def recorded(self) -> AbstractContextManager[Snapshot]:
-        """Read a snapshot. Meanwhile the write-ahead log of a writer grows."""
-        return Snapshot.open_to_read(self.location)
-
-    def target(self, scheme: Scheme) -> PageStore:
+    def target(self, scheme: Scheme) -> "DirectoryKeeper":
         """Open the index to restore records; make it if there is none."""
-        return PageStore.open(self.location, scheme)
-
-    def filter_options(self) -> dict[str, Any]:
-        """Return the options of the scheme, and the options that the last crawl recorded."""
-        try:
-            with self._reader() as reader:
-                return options_noted(reader)
-        except ConfigError:
-            return {}
-
-    def _reader(self) -> PageReader:
-        return PageReader.open_to_read(self.location)
-
-    def _writer(self) -> PageStore:
-        """Open the index for writing, whatever its scheme."""
-        with self._reader() as reader:
-            scheme = reader.scheme
-        return PageStore.open(self.location, scheme)
+        return DirectoryKeeper(SqliteStore.open(self.location, scheme))
 
 
-def options_noted(reader: PageReader) -> dict[str, Any]:
-    """Return the options of the scheme, and the options that the last crawl recorded."""
-    known = {option.name for option in fields_of(FilterConfig)}
-    last = _options_of_crawls(reader)
-    return options_in(reader.scheme) | {name: last[name] for name in last if name in known}
+class DirectoryKeeper:
+    """Writes records of another index into a directory, in batches."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store, self._batch = store, Batch()
+        self._crawls = {each.number: each for each in store.crawls()}
+        self._last_page = int(store.note(LAST_PAGE) or 0)
+        self.records = store.records
+
+    def restore_crawl(self, crawl: Crawl) -> int:
+        """Restore a crawl; return its number here: its own, if that is free.
+
+        A crawl is here already if one has its name; without names, its number and start.
+        """
+        known = [number for number, each in self._crawls.items() if _key(each) == _key(crawl)]
+        is_free = crawl.number not in self._crawls
+        number = known[0] if known else crawl.number if is_free else max(self._crawls) + 1
+        self._crawls.setdefault(number, crawl._replace(number=number))
+        ordered = [self._crawls[number] for number in sorted(self._crawls)]
+        self._batch.notes[CRAWLS] = crawls_to_json(ordered)
+        return number
+
+    def restore(self, record: PageRecord, text: str | None, form: bytes | None) -> int:
+        """Restore the record of a page; return its number here.
+
+        The number is the record's own, or the next one if a number as high was given already.
+        """
+        number = self._last_page = max(record.page, self._last_page + 1)
+        self._batch.pages[number] = record._replace(page=number)
+        self._batch.notes[LAST_PAGE] = str(number)
+        if text is not None or form is not None:
+            self._batch.contents[number] = KeptContent(text, form)
+        self._write(_AT_ONCE)
+        return number
+
+    def restore_host(self, host: Host, waiting: Sequence[Waiting]) -> bool:
+        """Restore the frame of a host, and its waiting pages; False: the index knows the host."""
+        if host.name in self._batch.hosts or self._store.host(host.name) is not None:
+            return False
+        self._batch.hosts[host.name] = host
+        self._batch.waiting.update((each.page, each) for each in waiting)
+        self._write(_AT_ONCE)
+        return True
+
+    def close(self) -> None:
+        """Write the rest, and close the store."""
+        with self._store:
+            self._write()
+
+    def _write(self, least: int = 0) -> None:
+        batch = self._batch
+        if len(batch.pages) + len(batch.hosts) + len(batch.waiting) >= least:
+            self._store.write(batch)
+            batch.clear()
 
 
-def _options_of_crawls(reader: PageReader) -> dict[str, Any]:
-    of_crawls = [crawl.options for crawl in reader.crawls() if crawl.options]
-    return of_crawls[-1] if of_crawls else {}
+def _key(crawl: Crawl) -> object:
+    return (crawl.number, crawl.started) if crawl.name is None else crawl.name

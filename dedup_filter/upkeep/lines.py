@@ -12,9 +12,9 @@ nothing that it could not have written itself.
 Records are restored unchanged, under their own numbers if these are free. A page that is already in
 the index (same URL, digest, first time and outcome) is skipped, so an interrupted import can be run
 again. A host's frames are restored unless the index knows the host itself. A shared index numbers
-pages anew, keeps no frames, texts and forms, and similarities to 7 digits. An original that is not
-among the lines before it counts as forgotten: page 0. (On servers a page that is seen again gets a
-later number, also as the original of pages that repeat it.)
+pages anew, keeps no frames, visits, texts and forms, and similarities to 7 digits. An original that
+is not among the lines before it counts as forgotten: page 0. (On servers a page that is seen again
+gets a later number, also as the original of pages that repeat it.)
 
 Lines without that first line are items of a feed, which are judged as in a crawl. A line is
 imported whole or not at all. The first bad line ends the import, unless bad lines are counted and
@@ -26,31 +26,34 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
+import numpy as np
 import xxhash
 
+from dedup_filter.comparison.visits import is_visit
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import KEYS_BYTES, is_sketch
-from dedup_filter.frames import host_frames
+from dedup_filter.frames.host_frames import Host, pack, unpack
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome
-from dedup_filter.store.protocol import Recorded
+from dedup_filter.store.protocol import Recorded, Waiting
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.shared_keeper import SharedKeeper
-from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
-from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, page_in, url_in
 from dedup_filter.text.page_url import url_key
-from dedup_filter.upkeep import Index
+from dedup_filter.upkeep import Index, filter_options
 from dedup_filter.wording import as_time
+
+if TYPE_CHECKING:
+    from dedup_filter.upkeep.directory import DirectoryKeeper
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
@@ -75,8 +78,9 @@ def exported(index: Recorded) -> Iterator[Object]:
         originals = {"original": content.url_of_original, "original_page": record.original}
         fields = _PAGE | {name: field for name, field in _CONTENT.items() if name in kept}
         yield _written({**record._asdict(), **kept, **originals}, fields)
-    for known in index.hosts():
-        yield _written({FRAMES_KEY: known.host, **known._asdict()}, _FRAMES)
+    for host in index.hosts():
+        frame, waiting = host.to_bytes(), index.waiting(host.name)
+        yield _written({FRAMES_KEY: host.name, "record": frame, "provisional": waiting}, _FRAMES)
 
 
 def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
@@ -95,7 +99,10 @@ def record_in(line: Object) -> tuple[PageRecord, str | None, bytes | None]:
     """Read the line of a page: its record, and its text and form if they were kept."""
     values = dict(zip(_PAGE, _read(line, _PAGE), strict=True))
     original = values["original"] = values.pop("original_page")  # the URL is for people
-    record = PageRecord(**values, is_pending=False)
+    values["visit"] = values["visit"] or b""  # exports of servers, and earlier ones, have none
+    record = PageRecord(**values, url_key=url_key(values["url"]), is_pending=False)
+    if not is_visit(record.visit, record.sketch):
+        raise ValueError("has a visit of other blocks than its sketch")
     if not record.is_kept and original is None:
         raise ValueError(f"has outcome {record.outcome!r} and no original_page")
     if original == record.page:
@@ -108,9 +115,10 @@ def record_in(line: Object) -> tuple[PageRecord, str | None, bytes | None]:
     return record, text, form
 
 
-def host_in(line: Object) -> HostFrames:
-    """Read the line of a host's frames."""
-    return HostFrames._make(_read(line, _FRAMES))
+def host_in(line: Object) -> tuple[Host, list[Waiting]]:
+    """Read the line of a host: its frame, and its waiting pages."""
+    name, frame, waiting = _read(line, _FRAMES)
+    return Host.from_bytes(name, frame), [replace(each, host=name) for each in waiting]
 
 
 class _Field(NamedTuple):
@@ -157,6 +165,11 @@ def _bytes(is_right: Callable[[bytes], object]) -> _Field:
     return _Field(read, lambda content: b64encode(content).decode())
 
 
+def _waiting(page: object, form: object, note: object) -> Waiting:
+    times, new, _ = unpack(_ANY_BYTES.read(note))
+    return Waiting(_NUMBER.read(page), "", times, np.array(new, np.uint64), _ANY_BYTES.read(form))
+
+
 def _seconds(time: str) -> int:
     # strptime takes ten times as long
     return int(datetime.fromisoformat(f"{time[:-1]}+00:00").timestamp())
@@ -173,7 +186,7 @@ _OUTCOME = _Field(lambda value: _require(value, value in get_args(Outcome)), str
 _SHARE = _Field(lambda value: _require(share := float(value), 0 <= share <= 1), float)
 _HEX = _Field(lambda value: _require(bits := int(value, 16), 0 <= bits < 2**64), hex)
 _NUMBER, _NUMBER_OR_0 = _whole(1), _whole(0)
-_ANY_BYTES, _NOTE = _bytes(lambda _: True), _bytes(host_frames.unpack)
+_ANY_BYTES = _bytes(lambda _: True)
 _CRAWL = {
     "crawl": _NUMBER,
     "name": _TEXT,
@@ -217,22 +230,23 @@ _PAGE = {
     "title": _TEXT,
     "canonical_key": _HEX,
     "keys": _bytes(lambda keys: len(keys) in (0, KEYS_BYTES)),
+    "visit": _ANY_BYTES,
 }
 _CONTENT = {"text": _TEXT, "form": _bytes(lambda form: form == KEPT_AS_TEXT or unpack_page(form))}
 _FRAMES = {
     FRAMES_KEY: _TEXT,
-    "record": _bytes(lambda record: host_frames.Host.from_bytes("", record)),
+    "record": _bytes(lambda frame: Host.from_bytes("", frame)),
     "provisional": _Field(
-        lambda rows: [
-            ProvisionalForm(_NUMBER.read(page), _ANY_BYTES.read(form), _NOTE.read(note))
-            for page, form, note in rows
+        lambda rows: [_waiting(*row) for row in rows],
+        lambda pages: [
+            [each.page, *map(_ANY_BYTES.write, (each.form, pack(each.times, each.new.tolist())))]
+            for each in pages
         ],
-        lambda rows: [[page, _NOTE.write(form), _NOTE.write(note)] for page, form, note in rows],
     ),
 }
 _OPTIONAL = {
     *("name", "ended", "reason", "original", "original_page", "distance", "similarity"),
-    *("language", "fingerprint", "text", "form", "options", "canonical_key"),
+    *("language", "fingerprint", "text", "form", "options", "canonical_key", "visit"),
 }
 
 _FORGOTTEN = 0
@@ -265,98 +279,82 @@ def import_lines(
             opened or written.
     """
     with ExitStack() as opened:
-        became = Counter[str]()
-        given = _Lines(index, names, opened, skip_bad_lines, became)
-        items = given.items(lines)
+        taken = _Import(index, names, opened, skip_bad_lines)
+        items = taken.items(lines)
         for first in items:  # at most once; without any item no filter is opened
-            options = {**index.filter_options(), **options}
+            options = {**filter_options(index), **options}
             pages = opened.enter_context(NearDuplicateFilter.open(index.location, **options))
             for verdict in pages.see_many(chain([first], items)):
-                became[verdict.outcome] += 1
+                taken.became[verdict.outcome] += 1
+    became = taken.became
     return {
         "lines": became.total() - became["bad_lines"],
         "outcomes": {name: became[name] for name in get_args(Outcome) if became[name]},
         **{name: became[name] for name in ("there_already", "hosts", "hosts_known", "not_kept")},
         "bad_lines": became["bad_lines"],
-        "first_bad": given.first_bad,
+        "first_bad": taken.first_bad,
     }
 
 
-@dataclass
-class _Lines:
+class _Import:
     """Lines -> the pages of items. Lines of an export are put into the index right here."""
 
-    index: Index
-    names: FieldNames
-    opened: ExitStack
-    skip_bad_lines: bool
-    became: Counter[str]
-    first_bad: str | None = None
-    _records: "_Records | None" = None
-
-    def items(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[dict[str, Any]]:
-        """Yield the pages of items, as arguments of `see`. Raises DedupError for a bad line."""
-        for number, content in lines:
-            try:
-                page = None if content.isspace() else self._take(_object(content))
-            except DedupError:
-                raise
-            except ValueError as why:
-                problem = f"line {number}: it {why}"
-                if not self.skip_bad_lines:
-                    raise DedupError(problem) from None
-                self.became["bad_lines"] += 1
-                self.first_bad = self.first_bad or problem
-                continue
-            if page is not None:
-                yield page
-
-    def _take(self, line: Object) -> dict[str, Any] | None:
-        """Import a line of an export, or return the page of an item. ValueError: it is bad."""
-        if self._records is not None:
-            self.became[self._records.take(line)] += 1
-        elif HEADER_KEY in line:
-            scheme, crawls = scheme_and_crawls_in(line)
-            target = self.opened.enter_context(closing(self.index.target(scheme)))
-            self._records = _Records(target, crawls)
-            self.became["header"] += 1
-        else:
-            url, page = _page_in(line, self.names)
-            return {"url": url, **page._asdict()}
-        return None
-
-
-def _object(content: bytes) -> Object:
-    # Nothing else is parsed: a hundred thousand brackets would fill the stack.
-    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        with suppress(ValueError, RecursionError):
-            value: Object = json.loads(content)
-            return value
-    raise ValueError("is no JSON object; one on each line is wanted (a .jsonl feed), not an array")
-
-
-class _Records:
-    """Imports the lines of an export after the first; returns the outcome of each."""
-
-    def __init__(self, target: PageStore | SharedKeeper, crawls: Iterable[Crawl]) -> None:
-        self._target = target
+    def __init__(
+        self, index: Index, names: FieldNames, opened: ExitStack, skip_bad_lines: bool
+    ) -> None:
+        self._index, self._names, self._opened = index, names, opened
+        self._skip_bad_lines = skip_bad_lines
+        self.became = Counter[str]()
+        self.first_bad: str | None = None
+        self._target: DirectoryKeeper | SharedKeeper | None = None
+        """Gets the records of an export; None: there was no first line of one."""
+        self._crawls: dict[int, int] = {}
         self._there = HammingIndex(0)
         """Pages that were in the index before, by a key of their constant fields."""
-        for record in target.records():
-            self._there.add(_key(record), record.page)
         self._numbers = HammingIndex(0)
         """Pages by their numbers in the export."""
         self._last = 0
         """The last number in the export."""
-        self._frames = FrameStore(target) if isinstance(target, PageStore) else None
-        self._crawls = {crawl.number: target.restore_crawl(crawl) for crawl in crawls}
 
-    def take(self, line: Object) -> str:
-        """Restore the page or host of a line. ValueError: why it cannot be restored."""
+    def items(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[dict[str, Any]]:
+        """Yield the pages of items, as arguments of `see`. Raises DedupError for a bad line."""
+        for number, content in lines:
+            if content.isspace():
+                continue
+            try:
+                line = _object(content)
+                if self._target is not None or HEADER_KEY in line:
+                    self.became[self._taken(line)] += 1
+                else:
+                    url, page = _page_in(line, self._names)
+                    yield {"url": url, **page._asdict()}
+            except DedupError:
+                raise
+            except ValueError as why:
+                problem = f"line {number}: it {why}"
+                if not self._skip_bad_lines:
+                    raise DedupError(problem) from None
+                self.became["bad_lines"] += 1
+                self.first_bad = self.first_bad or problem
+
+    def _taken(self, line: Object) -> str:
+        """Import a line of an export; return its outcome. ValueError: why it cannot be imported."""
+        if self._target is None:
+            scheme, crawls = scheme_and_crawls_in(line)
+            self._target = self._opened.enter_context(closing(self._index.target(scheme)))
+            for each in self._target.records():
+                self._there.add(_key(each), each.page)
+            self._crawls = {each.number: self._target.restore_crawl(each) for each in crawls}
+            return "header"
         if HEADER_KEY in line:
             raise ValueError("begins another export: import each by itself")
         if FRAMES_KEY in line:
-            return self._take_host(host_in(line))
+            host, waiting = host_in(line)
+            if isinstance(self._target, SharedKeeper):
+                return "not_kept"
+            numbered = (replace(each, page=self._number(each.page)) for each in waiting)
+            is_new = self._target.restore_host(host, [each for each in numbered if each.page])
+            return "hosts" if is_new else "hosts_known"
         record, text, form = record_in(line)
         for crawl in (record.crawl, record.first_crawl):
             if crawl not in self._crawls:
@@ -380,18 +378,14 @@ class _Records:
         """Return the number in this index of a page of the export."""
         return next(iter(self._numbers.rows_of(page)), _FORGOTTEN)
 
-    def _take_host(self, known: HostFrames) -> str:
-        if self._frames is None:
-            return "not_kept"
-        if self._frames.of(known.host) is not None:
-            return "hosts_known"
-        waiting = [
-            each._replace(page=page)
-            for each in known.provisional
-            if (page := self._number(each.page))
-        ]
-        self._frames.restore(known._replace(provisional=waiting))
-        return "hosts"
+
+def _object(content: bytes) -> Object:
+    # Nothing else is parsed: a hundred thousand brackets would fill the stack.
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        with suppress(ValueError, RecursionError):
+            value: Object = json.loads(content)
+            return value
+    raise ValueError("is no JSON object; one on each line is wanted (a .jsonl feed), not an array")
 
 
 def _page_in(item: Object, names: FieldNames) -> tuple[str, PageText]:
@@ -410,5 +404,5 @@ def _page_in(item: Object, names: FieldNames) -> tuple[str, PageText]:
 
 
 def _key(record: PageRecord) -> int:
-    fixed = f"{url_key(record.url)} {record.first_seen} {record.outcome} "
+    fixed = f"{record.url_key} {record.first_seen} {record.outcome} "
     return xxhash.xxh3_64_intdigest(fixed.encode() + record.digest)

@@ -14,7 +14,7 @@ from typing import Any
 
 from dedup_filter.errors import ConfigError, needs_extra
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.sqlite.page_reader import signed
+from dedup_filter.store.sqlite_store import signed
 from dedup_filter.upkeep.whole_file import require_free, require_place, whole_file
 
 COLUMNS = {

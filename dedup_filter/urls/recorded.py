@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from dedup_filter.fingerprints.sketch import jaccard
-from dedup_filter.store.protocol import Recorded
-from dedup_filter.text.page_url import url_key
+from dedup_filter.store.protocol import Recorded, all_entries
 from dedup_filter.urls.mining import ALIKE, Page
 
 
@@ -16,14 +15,14 @@ def judged_pages(recorded: Recorded, most: int | None = None) -> Iterator[Page]:
     A new page also repeats an earlier page like it if one of them names the other as its canonical
     page, or both name the same URL. Cost: two passes over the records, 20 us a page.
     """
-    numbers = recorded.entries.pages.tolist()[-(most or 0) :]
+    numbers = all_entries(recorded).pages.tolist()[-(most or 0) :]
     named = {record.canonical_key for record in recorded.records(numbers)} - {None}
     named_at: dict[int | None, tuple[int, bytes]] = {}
     """For each URL named as canonical: number and sketch of its page, or of a page naming it."""
     original_of: dict[int, int] = {}
     for record in recorded.records(numbers):
         original, key = record.original, record.canonical_key
-        own_key = url_key(record.url) if named and record.url else None
+        own_key = record.url_key if named and record.url else None
         if original is None:
             other = named_at.get(own_key if key is None else key)
             if other is not None and jaccard(record.sketch, other[1]) >= ALIKE:

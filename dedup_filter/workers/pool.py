@@ -1,8 +1,9 @@
-"""Sources of pages -> pages, read by several worker processes; the least busy one takes the next.
+"""Pages -> `ReadPage`s, read by several worker processes; the least busy one takes the next page.
 
-If a process ends before it has read its page, this process reads the page when it is judged. If all
-workers are busy or still starting, and the caller would only wait for them (`may_help`), this
-process reads the page at once.
+If a process ends before it has read its page, this process reads the page when its `Reading` is
+asked for the result. If all workers are busy or still starting, and the caller would only wait for
+them (`may_help`), this process reads the page at once; also without workers, or if a value of the
+page (a tree, an instance of a subclass of str) cannot be sent to a process.
 
 A worker gets the next page while it reads the one before. It is killed if a page takes longer than
 a time limit. It is started by its own command line: it neither forks this process nor imports its
@@ -17,7 +18,7 @@ import pickle
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from itertools import islice
 from math import inf
@@ -27,9 +28,10 @@ from time import monotonic
 from typing import IO, NamedTuple, cast
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.fingerprints.read_page import ReadPage, read_page
 from dedup_filter.model import Unjudged
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
 
 logger = logging.getLogger(__name__)
 
@@ -55,17 +57,43 @@ from dedup_filter.workers.process import work
 work()
 """
 
-Content = ReadPage | Unjudged | Source
-"""The result for a source; the source itself if no worker could read it."""
+_PLAIN = (str, bytes, type(None))
+"""Types of values that a worker can read; it cannot import modules of subclasses."""
+
+
+class Reading:
+    """A page that is read, by a worker or by this process."""
+
+    def __init__(self, page: PageText, place: Place, config: FilterConfig) -> None:
+        self.page, self.place, self._config = page, place, config
+        self.by_worker: Future[ReadPage | Unjudged | None] = Future()
+        """The page as a worker has read it; None: no worker could."""
+        self.by_worker.set_running_or_notify_cancel()  # so that a waiting caller cannot cancel it
+        self._read: ReadPage | Unjudged | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no worker has to be waited for."""
+        return self.by_worker.done()
+
+    def result(self) -> ReadPage | Unjudged:
+        """Wait for the page; read it in this process if no worker could.
+
+        Raises:
+            TypeError: not exactly one of html and text is given, or one of another type.
+        """
+        if self._read is None:
+            by_worker = self.by_worker.result()
+            self._read = by_worker or read_page(self.page, self.place, self._config)
+        return self._read
 
 
 class _Job(NamedTuple):
-    """A page to be read."""
-
-    source: Source
+    reading: Reading
     packed: bytes
-    take: Callable[[Content], None]
-    """Called with the page, in another thread."""
+
+    def end(self, read: ReadPage | Unjudged | None = None) -> None:
+        self.reading.by_worker.set_result(read)
 
 
 class Worker:
@@ -109,16 +137,16 @@ class Worker:
         count = self._waiting.qsize() + len(self._given)
         return count if self._has_started else count + _ENOUGH
 
-    def read(self, source: Source, take: Callable[[Content], None]) -> None:
-        """Call `take` with the page when it is read, or with the source if the process cannot."""
-        self._waiting.put(_Job(source, pickle.dumps(source, protocol=5), take))
+    def read(self, reading: Reading) -> None:
+        """Read a page; the result is None if the process cannot."""
+        self._waiting.put(_Job(reading, pickle.dumps((reading.page, reading.place), protocol=5)))
         if self.is_over:
             self._give_back()
 
     def close(self) -> None:
-        """End the process; `take` gets the sources of pages that are not read."""
+        """End the process; pages that are not read get None as their result."""
         self._kill()
-        self._waiting.put(_Job(Source(PageText()), b"", lambda _: None))  # wakes `_talk`
+        self._waiting.put(_Job(Reading(PageText(), Place.of(""), FilterConfig()), b""))  # wakes it
         for thread in self._threads:
             thread.join(_LONGEST_END)
         self._give_back()
@@ -128,24 +156,24 @@ class Worker:
         self._process.kill()
 
     def _talk(self) -> None:
-        """Give sources to the process and take its pages, until it ends."""
-        sources = cast("IO[bytes]", self._process.stdin)
+        """Give pages to the process and take what it has read, until it ends."""
+        given = cast("IO[bytes]", self._process.stdin)
         pages = cast("IO[bytes]", self._process.stdout)
         try:
-            sources.write(self._options)
-            sources.flush()
+            given.write(self._options)
+            given.flush()
             self._has_started = bool(pickle.load(pages))  # noqa: S301 - our own process
             while True:
-                self._give(sources)
+                self._give(given)
                 page = pickle.load(pages)  # noqa: S301 - our own process
                 job = self._given.popleft()
                 self._due = monotonic() + self._time_limit
                 self.has_answered = True
-                job.take(job.source if page is None else page)
+                job.end(page)
         except Exception:  # a pipe has ended, or there is no page in it
             self._end()
 
-    def _give(self, sources: IO[bytes]) -> None:
+    def _give(self, given: IO[bytes]) -> None:
         while not self._given or (self._takes_more() and self._waiting.qsize()):
             is_first = not self._given
             if is_first:
@@ -154,8 +182,8 @@ class Worker:
             self._given.append(job)
             if is_first:
                 self._due = monotonic() + self._time_limit
-            sources.write(job.packed)
-            sources.flush()
+            given.write(job.packed)
+            given.flush()
 
     def _takes_more(self) -> bool:
         return sum([len(job.packed) for job in islice(self._given, 1, None)]) < _NEXT_BYTES
@@ -170,15 +198,14 @@ class Worker:
                 "a worker process has ended (exit code %d); its pages are read by this one", code
             )
         for job in self._given:
-            job.take(Unjudged("too_slow") if job is self._late else job.source)
+            job.end(Unjudged("too_slow") if job is self._late else None)
         self._given.clear()
         self._give_back()
 
     def _give_back(self) -> None:
         with suppress(Empty):
             while True:
-                job = self._waiting.get_nowait()
-                job.take(job.source)
+                self._waiting.get_nowait().end()
 
     def _watch(self) -> None:
         while not self._over.wait(self._time_limit / 4):
@@ -200,37 +227,29 @@ def cores() -> int:
 class Pool:
     """Several workers; the next is started when all are busy, and replaced when it ends."""
 
-    def __init__(self, config: FilterConfig, workers: int, time_limit: float = _TIME_LIMIT) -> None:
-        self.most = workers
-        self._config = config
+    def __init__(self, config: FilterConfig, time_limit: float = _TIME_LIMIT) -> None:
+        most, self._config = config.workers, config
+        self.most = min(cores() - 1, MOST_AUTOMATIC) if isinstance(most, str) else most
+        """Number of workers; "auto" is the number of cores less one."""
         self._time_limit = time_limit
         self._workers: list[Worker] = []
         self._stillborn = 0
 
-    @classmethod
-    def of(cls, config: FilterConfig) -> "Pool | None":
-        """Make a pool of `workers` workers; "auto" is the number of cores less one."""
-        most = config.workers
-        if isinstance(most, str):
-            most = min(cores() - 1, MOST_AUTOMATIC)
-        return cls(config, most) if most else None
+    def read(self, page: PageText, place: Place, *, may_help: bool = False) -> Reading:
+        """Let a worker read a page; read it at once if none can.
 
-    def read(
-        self, source: Source, take: Callable[[Content], None], *, may_help: bool = False
-    ) -> None:
-        """Call `take` with the page when it is read, in another thread; without a worker, at once.
-
-        With `may_help`, this process reads the page at once if all workers are busy.
-
-        The source must consist of plain strings and bytes.
+        With `may_help`, this process reads the page at once if all workers are busy. Calls come
+        from one thread. Raises TypeError as `Reading.result` does.
         """
-        worker = self._least_busy()
-        if worker is None:
-            take(source)
-        elif may_help and worker.backlog >= _ENOUGH:
-            take(source.read(self._config))
+        reading = Reading(page, place, self._config)
+        is_plain = all(type(each) in _PLAIN for each in (*page, place.url))
+        worker = self._least_busy() if is_plain else None
+        if worker is None or (may_help and worker.backlog >= _ENOUGH):
+            reading.by_worker.set_result(None)
+            reading.result()
         else:
-            worker.read(source, take)
+            worker.read(reading)
+        return reading
 
     def close(self) -> None:
         """End all processes."""

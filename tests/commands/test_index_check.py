@@ -1,6 +1,5 @@
 """`dedup-filter index stats --check`: of a directory, and of a shared index."""
 
-import json
 import random
 import subprocess
 import sys
@@ -60,18 +59,16 @@ def test_a_clean_directory_of_pages_that_are_compared_within_hosts(tmp_path):
         for number in range(10):
             pages.see(f"https://{number % 3}.example.com/", text=article(number))
     found = checked(tmp_path / "index")
-    assert (found["checked_pages"], found["checked_entries"], found["notes"]) == (10, 10, [])
+    assert (found["checked_pages"], found["notes"]) == (10, [])
 
 
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ("UPDATE pages SET host = 99 WHERE id = 3", "a page has no host"),
-        ("UPDATE counts SET pages = 7 WHERE is_kept", "count is wrong"),
-        (
-            "UPDATE pages SET fingerprint = 5 WHERE id = 3",
-            "the entries of 1 page, page 3 first",
-        ),
+        ("UPDATE pages SET is_kept = 0 WHERE page = 3", "dropped as none"),
+        ("UPDATE pages SET keys = x'00' WHERE page = 3", "a wrong number of keys"),
+        ("DELETE FROM sketches WHERE page = 3", "a page has no sketch"),
+        ("UPDATE notes SET value = 7 WHERE key = 'last_page'", "number was not given"),
     ],
 )
 def test_a_wrong_row(index, change, fault):
@@ -81,21 +78,9 @@ def test_a_wrong_row(index, change, fault):
     assert out.partition("faults  ")[2].count(fault) == 1
 
 
-def test_saved_entries_that_are_not_there_are_no_fault(index):
-    assert run("index", "forget", str(index), ITEMS[3]["url"])[0] == 0
-    found = checked(index)
-    assert (found["checked_pages"], found["checked_entries"]) == (24, 19)
-    assert found["notes"][0].startswith("the saved entries: there are none")
-    NearDuplicateFilter.open(index).close()
-    assert checked(index)["notes"] == []
-
-
-@pytest.mark.parametrize(
-    ("file", "place"),
-    [("pages.sqlite3", 0), ("pages.sqlite3", 3000), ("pages.sqlite3", 30_000), ("entries.bin", 17)],
-)
-def test_a_file_that_is_overwritten(index, file, place):
-    (path,) = index.glob(file)
+@pytest.mark.parametrize("place", [0, 3000, 30_000])
+def test_a_file_that_is_overwritten(index, place):
+    path = index / "pages.sqlite3"
     content = bytearray(path.read_bytes())
     content[place : place + 20_000] = b"x" * len(content[place : place + 20_000])
     path.write_bytes(content)
@@ -103,14 +88,12 @@ def test_a_file_that_is_overwritten(index, file, place):
     assert code in (1, 2)
     assert len((out + err).splitlines()) == 1
     assert "Traceback" not in err
-    if file == "entries.bin":
-        assert json.loads(out)["faults"][0].startswith("the saved entries: ")
 
 
 def test_a_clean_index_on_servers(location):
     before = kept(location)
     found = checked(location)
-    assert (found["checked_pages"], found["checked_entries"], found["notes"]) == (25, 25, [])
+    assert (found["checked_pages"], found["notes"]) == (25, [])
     assert kept(location) == before
 
 

@@ -67,10 +67,31 @@ def test_it_is_added_to_an_index_that_has_others(export, place):
     assert found["kept"] == 25
     assert [crawl["name"] for crawl in found["crawls"]] == ["mine", "import"]
     with index_at(other).recorded() as recorded:
-        urls = {each.page: each.url for each in recorded.records()}
-        repeats = [(urls[page], urls[original]) for page, original, _ in recorded.repeats()]
+        dropped = [each for each in recorded.records() if not each.is_kept]
+        repeats = [(each.url, recorded.url_of_original(each)) for each in dropped]
     assert repeats == [(ITEMS[20 + n]["url"], ITEMS[n]["url"]) for n in range(5)]
     assert is_clean(other)
+
+
+def test_a_later_visit_finds_the_same_change(tmp_path):
+    """Of a line without the field `visit` it finds what came, but not what went."""
+    sizes = "<tr><td>Height</td><td>{} cm</td></tr><tr><td>Seats</td><td>two of oak</td></tr>"
+    page = "<h1>Chair</h1><table>" + sizes + "</table><p>" + article(3) + "</p>"
+    url, html = "https://shop.example/chair", page.replace("two of oak", "three of elm wood")
+    with NearDuplicateFilter.open(tmp_path / "one") as pages:
+        pages.see(url, html=page.format(80))
+    export = objects(run("index", "export", str(tmp_path / "one"))[1])
+    without = [{name: line[name] for name in line if name != "visit"} for line in export]
+    for name, values in (("two", export), ("three", without)):
+        assert imported(tmp_path / name, values)[0] == 0
+        assert is_clean(tmp_path / name)
+    found = []
+    for name in ("one", "two", "three"):
+        with NearDuplicateFilter.open(tmp_path / name) as pages:
+            found.append(pages.see(url, html=html.format(90)))
+    assert [each.outcome for each in found] == ["revisit"] * 3
+    assert found[0].change == found[1].change > found[2].change > 0
+    assert [each.visit == b"" for each in records(tmp_path / "three")] == [False], "it has one now"
 
 
 def test_an_original_that_was_left_out_is_gone(export, tmp_path):
@@ -123,6 +144,8 @@ def changed(**fields):
 
 BAD = {
     "line 22: it has sketch 'AAAA', which no export has": changed(sketch="AAAA"),
+    "line 22: it has a visit of other blocks": changed(visit="AAAA"),
+    "line 22: it has visit 'AAA'": changed(visit="AAA"),
     "line 22: it has outcome 'near' and no original_page": changed(original_page=None),
     "line 22: it has its own number 21": changed(original_page=21),
     "before it was first seen": changed(first_seen="2999-01-01T00:00:00Z"),
@@ -176,6 +199,7 @@ def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp
             page=numbers[each.page],
             original=numbers.get(each.original, 0),
             similarity=each.similarity and float(np.float32(each.similarity)),
+            visit=b"",  # servers have none
         )
         for each in there_first
     ]
@@ -185,7 +209,7 @@ def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp
             assert pages.see("https://example.org/", text=article(2, 2)).outcome == "near"
             pages.check()
         with index_at(there).recorded() as recorded:
-            (copy,) = recorded.records(recorded.at_url("https://example.org/0/b", is_kept=False))
+            (copy,) = recorded.records(recorded.at_url("https://example.org/0/b"))
             assert recorded.url_of_original(copy) == ITEMS[0]["url"], "it has another number now"
 
 

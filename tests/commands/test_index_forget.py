@@ -5,7 +5,7 @@ from command_line import lines, run
 from index_feed import ITEMS, article, tamper
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite_store import SqliteStore
 
 
 def forgotten(index, *urls):
@@ -31,14 +31,14 @@ def test_however_the_url_is_spelt(every_place):
 @pytest.mark.parametrize("count", [1, 20])
 def test_pages_are_passed_over_once_however_many_urls_there_are(index, monkeypatch, count):
     passes = []
-    for name in ("records", "at_url"):
-        read = getattr(PageStore, name)
+    for name in ("records", "at_urls"):
+        read = getattr(SqliteStore, name)
 
         def counting(*arguments, name=name, read=read):
             passes.append(name)
             return read(*arguments)
 
-        monkeypatch.setattr(PageStore, name, counting)
+        monkeypatch.setattr(SqliteStore, name, counting)
     assert forgotten(str(index), *(each["url"] for each in ITEMS[:count])) == [1] * count
     assert len(passes) == 1
 
@@ -55,5 +55,5 @@ def test_crawlers_of_a_shared_index_follow(servers):
 
 
 def test_works_whatever_the_scheme(index):
-    tamper(index, """UPDATE meta SET value = '{"text": "0"}' WHERE key = 'scheme'""")
+    tamper(index, """UPDATE notes SET value = '{"text": "0"}' WHERE key = 'scheme'""")
     assert forgotten(str(index), ITEMS[0]["url"]) == [1]

@@ -23,8 +23,8 @@ def test_what_reads_works(every_place):
         pages.commit(pages.claim(f"{site}/copy", text=article(41)))
         pages.flush()
         found = stats(location, run=how)
-        # On servers a page that repeats a pending page is pending, too.
-        assert found["pending"] == (2 if every_place.servers else 1)
+        # On servers a page that repeats a pending page is pending, too; a folder has none.
+        assert found.get("pending") == (2 if every_place.servers else None)
         assert found.get("processes", 1) == 1
         assert how("index", "stats", location, "--check")[0] == 0
         _, *exported = lines("index", "export", location, run=how)

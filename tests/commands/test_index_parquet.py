@@ -34,6 +34,7 @@ def rows(path):
 def record(page, **fields):
     given = {
         "url": f"https://example.com/{page}",
+        "url_key": page,
         "host": "example.com",
         "digest": bytes(range(DIGEST_BYTES)),
         "fingerprint": page,

@@ -54,7 +54,7 @@ def test_one_object_for_now_and_for_each_combination(index):
 
 
 def test_pages_that_were_not_kept(index):
-    tamper(index, "DELETE FROM forms WHERE page > 3")
+    tamper(index, "DELETE FROM contents WHERE page > 3")
     err = refused("tune", str(index))
     assert "not kept 22 of its 25 pages" in err
     assert "DEDUP_KEEP_TEXT=True" in err
@@ -63,7 +63,8 @@ def test_pages_that_were_not_kept(index):
 def test_hostile_urls_harm_no_terminal(index):
     tamper(
         index,
-        """UPDATE pages SET url = 'http://x/' || char(27, 10, 8238) || id || hex(zeroblob(9000))""",
+        """UPDATE pages
+        SET url = 'http://x/' || char(27, 10, 8238) || page || hex(zeroblob(9000))""",
     )
     code, out, _ = run("tune", str(index), *STRICT)
     assert code == 0

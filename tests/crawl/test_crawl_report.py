@@ -16,7 +16,7 @@ def test_each_crawl_writes_its_report_in_place_of_the_one_before(project, site, 
         site.add(f"/{name}", paragraphs(1, edits=edits))
     project.spider()
     path = project.folder / "made" / "report.html"
-    for crawls, reactor in enumerate(REACTORS, 1):
+    for reactor in REACTORS:  # a duplicate that comes again has one record
         crawl = project.crawl(
             *site.urls("/a", "/b"),
             DEDUP_INDEX="index",
@@ -27,10 +27,10 @@ def test_each_crawl_writes_its_report_in_place_of_the_one_before(project, site, 
         )
         assert crawl.exit_code == 0
         (said,) = crawl.lines("Report written")
-        assert said.endswith(f"({crawls} duplicate{'s' * (crawls > 1)}): {path}")
+        assert said.endswith(f"(1 duplicate): {path}")
         data = data_of(path)
-        assert data["bounds"] == {"max_distance": 9, "min_similarity": 0.8}
-        assert data["listed"] == crawls
+        assert "k&nbsp;=&nbsp;9 bits" in path.read_text("utf-8")
+        assert len(data["pairs"]["page"]) == 1
         assert data["texts_kept"]
         assert [each.name for each in path.parent.iterdir()] == ["report.html"]
 

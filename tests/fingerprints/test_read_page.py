@@ -15,9 +15,10 @@ from text_samples import FIRST, MARKUP, SECOND, page_of
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.profile import profile_of
-from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.fingerprints.read_page import ReadPage, read_page
 from dedup_filter.model import Document
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.plain_text import normalize
 
 CONFIG = FilterConfig()
@@ -30,7 +31,8 @@ GERMAN = (
 def measures(page, times):
     """All that is measured of a page, in values that can be compared."""
     are_frame = [number > 1 for number in times]
-    found = profile_of(page, Alone(times=times, are_frame=are_frame), CONFIG)
+    are_learnt = [number % 7 == 3 for number in times]
+    found = profile_of(page, Alone(Alone().headline, (), times, are_frame, are_learnt), CONFIG)
     blocks = found.blocks
     return (
         *(found.digest, found.language, found.word_count, found.sketch, found.keys, found.text),
@@ -80,7 +82,9 @@ def test_the_main_content_tells_the_language_whatever_stands_around(text, langua
 
 
 def test_only_what_is_kept_whatever_becomes_of_it_is_packed_at_once():
-    source = Source(PageText(html=framed(f"<p>{FIRST}", 2)))
+    page, here = PageText(html=framed(f"<p>{FIRST}", 2)), Place.of("http://a.example/")
 
-    assert source.read(CONFIG).form is None
-    assert source.read(FilterConfig(keep_text=True)).form == source.read(CONFIG).pack()
+    read = read_page(page, here, CONFIG)
+
+    assert read.form is None
+    assert read_page(page, here, FilterConfig(keep_text=True)).form == read.pack()

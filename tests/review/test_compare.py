@@ -17,7 +17,7 @@ from dedup_filter.review import compare as module
 from dedup_filter.review.compare import compare
 from dedup_filter.review.refusals import Ignorable
 from dedup_filter.review.text_diff import word_changes
-from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.upkeep import index_at
 
 ARTICLE = f"{FIRST} {SECOND}"
@@ -136,7 +136,7 @@ def test_the_relation_that_was_assumed(tmp_path, urls, assumed):
 
 
 def recorded(folder, url):
-    with PageReader.open_to_read(folder) as reader:
+    with SqliteStore.open_to_read(folder) as reader:
         return next(each for each in reader.records() if each.url == url)
 
 

@@ -20,7 +20,7 @@ from dedup_filter.review.excluded_text import excluded_text
 from dedup_filter.review.explained_page import ExplainedPage
 from dedup_filter.review.named_features import advertisements, simhash_of
 from dedup_filter.review.recorded_pages import RecordedPages
-from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.decode import as_utf8, parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import index_at
@@ -50,9 +50,9 @@ def text_and_prints(page):
 
 def kept(folder, url):
     """The text and fingerprint that an index has of the last page at a URL."""
-    with PageReader.open_to_read(folder) as reader:
+    with SqliteStore.open_to_read(folder) as reader:
         record = [each for each in reader.records() if each.url == url][-1]
-        return reader.text(record.page), record.fingerprint, record.digest.hex()
+        return reader.content(record).text, record.fingerprint, record.digest.hex()
 
 
 def characters(*texts):

@@ -11,7 +11,7 @@ from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.review.sweep import DISTANCES, SIMILARITIES, Sweep, replayed
-from dedup_filter.store.sqlite.snapshot import Snapshot
+from dedup_filter.store.sqlite_store import SqliteStore
 
 DEMO = [
     {"url": f"https://{path[1:].replace('/', '.example/', 1)}", "html": page.body}
@@ -22,11 +22,11 @@ TEXTS = [
     for edition in (0, 1)
     for number in range(4)
 ]
-# Near in bits, and a third of the second is not in the first.
+# Near in bits, and a third of the second is not in the first: a copy on another host may lack it.
 LONG = [PARAGRAPHS[100:160], PARAGRAPHS[100:140] + PARAGRAPHS[200:220]]
 TEXTS += [
-    {"url": f"https://long.example/{number}", "text": " ".join(paragraphs)}
-    for number, paragraphs in enumerate(LONG)
+    {"url": f"https://{host}.example/", "text": " ".join(paragraphs)}
+    for host, paragraphs in zip(("long", "mirror"), LONG, strict=True)
 ]
 OTHERS = [
     {"max_distance": 3},
@@ -57,15 +57,15 @@ def said(judged):
 
 def verdicts_of(folder, *settings):
     """What is said of each page, by the options of the crawl and by each setting."""
-    with Snapshot.open_to_read(folder) as snapshot:
-        configs = Sweep(snapshot, settings or [{}]).configs
-        rows = [verdicts for _, verdicts in replayed(snapshot, snapshot.records(), configs)]
+    with SqliteStore.open_to_read(folder) as recorded:
+        configs = Sweep(recorded, settings or [{}]).configs
+        rows = [verdicts for _, verdicts in replayed(recorded, recorded.records(), configs)]
     return [[said(verdict) for verdict in column] for column in zip(*rows, strict=True)]
 
 
 def swept(folder, *settings, examples=None, **bounds):
-    with Snapshot.open_to_read(folder) as snapshot:
-        sweep = Sweep(snapshot, settings, **bounds)
+    with SqliteStore.open_to_read(folder) as recorded:
+        sweep = Sweep(recorded, settings, **bounds)
         return sweep.run(lambda values, _: nullcontext(values), examples)
 
 
@@ -101,7 +101,7 @@ def test_a_later_crawl_is_replayed_as_one(tmp_path):
     crawled(DEMO, tmp_path / "index", crawls=2, keep_text=True)
     crawled(DEMO, tmp_path / "other", crawls=2, max_distance=3)
     found = verdicts_of(tmp_path / "index", {"max_distance": 3})[1]
-    with Snapshot.open_to_read(tmp_path / "other") as other:
+    with SqliteStore.open_to_read(tmp_path / "other") as other:
         expected = [(record.outcome, record.distance) for record in other.records()]
     assert [(outcome, distance) for outcome, _, distance, _ in found] == expected
 
@@ -159,7 +159,7 @@ def test_some_pages_are_judged_as_if_there_were_no_others(finished, tmp_path):
     _, effect = swept(finished, {"max_distance": 3}, most=40)
     first = crawled(DEMO + TEXTS, **options)[:40]
     assert effect.dropped == sum(outcome in ("near", "exact") for outcome, *_ in first)
-    hosts = ["texts.example", "long.example"]
+    hosts = ["texts.example", "long.example", "mirror.example"]
     _, effect = swept(finished, {"max_distance": 3}, hosts=hosts)
     of_hosts = crawled(TEXTS, **options)
     assert effect.dropped == sum(outcome in ("near", "exact") for outcome, *_ in of_hosts)
@@ -184,7 +184,7 @@ def test_options_that_cannot_be_judged_by_are_refused(finished, options, why):
 
 def test_pages_that_cannot_be_judged_again_are_refused(tmp_path):
     crawled(TEXTS[:-1], tmp_path, keep_text=True)
-    tamper(tmp_path, "UPDATE forms SET form = x'00' WHERE page = 2")
+    tamper(tmp_path, "UPDATE contents SET form = x'00' WHERE page = 2")
     with pytest.raises(StoreCorrupt, match="page 2 cannot be judged again"):
         swept(tmp_path)
     crawled(TEXTS[-1:], tmp_path)
@@ -206,8 +206,8 @@ def test_crawls_with_different_options_are_noticed(tmp_path):
     crawled(TEXTS[:2], tmp_path, keep_text=True)
     for options, is_mixed in (({}, False), ({"max_distance": 3}, True)):
         crawled(TEXTS[2:4], tmp_path, keep_text=True, **options)
-        with Snapshot.open_to_read(tmp_path) as snapshot:
-            sweep = Sweep(snapshot)
+        with SqliteStore.open_to_read(tmp_path) as recorded:
+            sweep = Sweep(recorded)
         assert sweep.is_mixed == is_mixed
     assert sweep.configs[0].max_distance == 3
 

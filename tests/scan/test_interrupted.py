@@ -27,7 +27,7 @@ from dedup_filter.scan import scan as scan_module
 from dedup_filter.scan.scan import scan
 from dedup_filter.scan.verdict_log import found_of
 from dedup_filter.scan.work import Scan
-from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import FieldNames
 
 PAGES = [item(n, text=article(n * 7 % 40, n % 3) if n % 9 else "short") for n in range(100)]
@@ -87,7 +87,7 @@ def outputs_of(job):
 
 
 def recorded(job):
-    with PageReader.open_to_read(job.index) as reader:
+    with SqliteStore.open_to_read(job.index) as reader:
         return [
             # One that was killed before the first commit is another crawl.
             each._replace(first_seen=0, last_seen=0, first_crawl=0, crawl=0)

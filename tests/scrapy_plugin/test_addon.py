@@ -93,12 +93,12 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
     crawler = Crawler(Addon(), DEDUP_ON_ERROR="close")
     crawler.engine = Mock(spec=[method])
     pipeline = NearDuplicatePipeline.from_crawler(crawler)
-    pipeline.pages.close()
+    pipeline.pages.conductor.claim = Mock(side_effect=StoreError("no room"))
 
     async def crawl():
         for _ in range(2):
             await pipeline.process_item({"html": "<html>"})
-        await pipeline.index.close(pipeline.fates.end_all)
+        await pipeline.index.close(pipeline.visits.end_all)
 
     asyncio.run(crawl())
 

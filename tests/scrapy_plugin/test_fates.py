@@ -2,10 +2,11 @@
 
 import gc
 import weakref
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
-from passages import BY_TEXT, PlainPages, SharedPages, page_item
+from passages import BY_TEXT, PlainPages, PlainReading, SharedPages, page_item
 from scrapy import Request
 from scrapy.http import JsonResponse
 
@@ -40,9 +41,7 @@ def test_repeat_is_pending_until_its_item_went_through_or_was_dropped_for_it(
 ):
     pages.config = replace(pages.config, revisit=revisit)
     crawl = make_crawl(pages, DEDUP_ACTION=action, **BY_TEXT)
-    pages.claim_read = lambda page: Verdict(outcome, "http://a/1", page=7)
-    pages.pending[7] = "same"
-    pages.kept["same"] = (7, "http://a/1")
+    pages.claim = lambda place, page: pages._claimed(Verdict(outcome, "http://a/1", page=7))
 
     sent = crawl.send(page_item(1))
     sent.end(went_through=False)
@@ -297,6 +296,42 @@ def test_what_could_not_be_written_is_tried_again_at_the_close(crawl, pages, cap
     assert crawl.stats["dedup/errors"] == 3
     assert "the disk is full" in caplog.text
     assert "Traceback" not in caplog.text
+
+
+class SlowReading(PlainReading):
+    """The reading of a page that a worker takes long for."""
+
+    def __init__(self, page, place):
+        super().__init__(page, place)
+        self.by_worker = Future()
+
+    @property
+    def is_done(self):
+        return self.by_worker.done()
+
+
+def test_page_that_a_worker_reads_holds_up_only_its_own_response(by_response, pages, respond):
+    readings = []
+
+    def read(page, place):
+        readings.append(SlowReading(page, place) if b"long" in page.html else None)
+        return readings[-1] or PlainReading(page, place)
+
+    pages.read = read
+    here, there = respond("http://a/", "<p>long"), respond("http://b/", "<p>short")
+    given = [{"n": number} for number in range(3)]
+    by_response.expect(here, *given[:2], ends=True)
+    by_response.expect(there, given[2], ends=True)
+
+    waiting = [by_response.send(each, here) for each in given[:2]]
+    other = by_response.send(given[2], there)
+    by_response.pause()
+    assert [other.end(), *(each.outcome for each in waiting)] == ["new", None, None]
+
+    readings[0].by_worker.set_result(None)
+    assert [each.end() for each in waiting] == ["new"] * 2
+    assert [reading is None for reading in readings] == [False, True]
+    assert by_response.stats["dedup/pages"] == 2
 
 
 def test_items_of_one_response_that_come_at_the_same_time_share_one_claim(make_crawl, respond):

@@ -7,7 +7,7 @@ import pytest
 from lxml import html as lxml_html
 from made_text import prose
 
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import MissingLine
 from dedup_filter.review.refusals import ignorable
 from dedup_filter.scrapy_plugin import advice
@@ -85,7 +85,7 @@ def without(page, selector):
 def of_site(pages):
     """See the pages of a site; return what was counted, and which pages each selector is of."""
     counts, about = Hints(), {}
-    with CrawlFilter.open() as index:
+    with NearDuplicateFilter.open() as index:
         for url, page in pages.items():
             refused = index.see(url, html=page).refused
             if refused is not None:
@@ -98,7 +98,7 @@ def of_site(pages):
 
 def kept_without(pages, about, selector):
     """Return those pages of a hint that are kept if its elements are not there."""
-    with CrawlFilter.open() as index:
+    with NearDuplicateFilter.open() as index:
         stripped = {url: without(page, selector) for url, page in pages.items()}
         verdicts = {url: index.see(url, html=page) for url, page in stripped.items()}
     return [url for url in about if not verdicts[url].is_duplicate]

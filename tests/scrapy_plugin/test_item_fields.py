@@ -6,7 +6,7 @@ import pytest
 from scrapy import Field, Item
 from scrapy.http import JsonResponse
 
-from dedup_filter.scrapy_plugin.visits import ItemFields
+from dedup_filter.scrapy_plugin.item_page import ItemFields
 from dedup_filter.text.page_fields import FieldNames, PageText
 
 NO_PAGE = "{item} without page text ({reason}): looked for {looked}; its fields are {there}; it and"

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse
 
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import NearDuplicateFilter
 
 
 def judged(crawl, response, *items):
@@ -32,10 +32,10 @@ def outcomes_adding_up(stats):
 def test_a_worker_reads_a_response_with_its_first_item(
     make_crawl, respond, page, settings, meta, count
 ):
-    crawl = make_crawl(CrawlFilter.open(workers=1), **settings)
-    crawl.pages.submit = Mock(side_effect=crawl.pages.submit)
+    crawl = make_crawl(NearDuplicateFilter.open(workers=1), **settings)
+    crawl.pages.pool.read = Mock(side_effect=crawl.pages.pool.read)
     crawl.expect(respond("http://a/", page(1), meta=meta), {}, {})
-    assert crawl.pages.submit.call_count == count
+    assert crawl.pages.pool.read.call_count == count
 
 
 @pytest.mark.parametrize("name", ["text", "html"])
@@ -99,16 +99,12 @@ def test_opted_out_response_is_neither_judged_nor_remembered(make_crawl, respond
     assert crawl.stats["dedup/pages"] == 0
 
 
-class Broken(CrawlFilter):
-    def claim_read(self, page):
-        raise MemoryError("no room")
-
-
 def test_fault_keeps_the_item_and_is_told_once_with_its_traceback(
     make_crawl, respond, page, caplog
 ):
     end_crawl = Mock()
-    crawl = make_crawl(Broken(), end_crawl)
+    crawl = make_crawl(None, end_crawl)
+    crawl.pages.conductor.claim = Mock(side_effect=MemoryError("no room"))
 
     with caplog.at_level(logging.ERROR, "dedup_filter"):
         for number in range(9):
@@ -188,7 +184,7 @@ EMPTY = b'{"comments": [], "more": null, "text": "' + b"-" * 99 + b'"}'
 def test_equal_bytes_of_responses_that_are_no_pages(
     make_crawl, respond, body, cls, payloads, *, said, workers
 ):
-    crawl = make_crawl(CrawlFilter.open(payloads=payloads, workers=workers))
+    crawl = make_crawl(NearDuplicateFilter.open(payloads=payloads, workers=workers))
     found = [outcomes(crawl, respond(f"http://{n}/", body, cls), {"n": n}) for n in "ab"]
 
     assert found == [[each] for each in said]

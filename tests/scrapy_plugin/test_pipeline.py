@@ -13,7 +13,7 @@ from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse
 
 from dedup_filter import NearDuplicate, Verdict
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
 from dedup_filter.scrapy_plugin.outputs import Revisit, describe
 
@@ -285,7 +285,7 @@ def test_item_without_room_is_kept_as_it_is_and_told_of_once(make, log, kind):
 
 @pytest.mark.parametrize("kind", NO_ROOM)
 def test_item_without_room_for_its_text_is_kept_as_it_is(make_crawl, log, page, respond, kind):
-    with CrawlFilter.open(with_text=True) as pages:
+    with NearDuplicateFilter.open(with_text=True) as pages:
         components = Components(make_crawl(pages, DEDUP_TEXT_OUT="twins"))
         for n in range(2):
             response, item = respond(f"http://a/{n}", page(n)), NO_ROOM[kind]()

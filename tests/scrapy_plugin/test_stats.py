@@ -5,9 +5,9 @@ from passages import Collector, SharedPages
 
 from dedup_filter import Verdict
 from dedup_filter.model import Refusal
-from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 
+NO_TEXT = "no_field"
 REFUSAL = Refusal("lines", 2, 0, "Size 40", 1, 3)
 VERDICTS = [
     Verdict("new", None, None, None, None, "en", 2, 100, 10, refused=REFUSAL),
@@ -28,7 +28,7 @@ def stats():
 def filled(stats):
     counted = CrawlStats(stats)
     for verdict in VERDICTS:
-        counted.page(Judgement(verdict, ""))
+        counted.page("", verdict, NO_TEXT)
     counted.add("bytes_dropped", 2_500_000)
     counted.add("items_dropped", 2)
     counted.add("seconds", 0.0123456)
@@ -68,7 +68,7 @@ def test_verdicts_become_numbers(filled, stats):
 
 def test_page_cannot_invent_stats_by_its_language(stats):
     for language in ("english", "x", "EN", "e n", "", "../..", "en\n"):
-        CrawlStats(stats).page(Judgement(Verdict("new", language=language), ""))
+        CrawlStats(stats).page("", Verdict("new", language=language), NO_TEXT)
 
     assert not [name for name in stats if "language" in name]
 
@@ -77,7 +77,7 @@ def test_a_warning_about_a_host_is_logged_and_counted(stats, caplog):
     counted = CrawlStats(stats)
     for number in range(60):
         verdict = Verdict("near", "http://a/1%", 1, 0.9, original_page=7)
-        counted.page(Judgement(verdict, f"http://a/{number}"))
+        counted.page(f"http://a/{number}", verdict, NO_TEXT)
     [record] = caplog.records
     assert (record.name, record.levelname) == ("dedup_filter", "WARNING")
     assert record.getMessage().startswith("a: 45 of the last 50 pages repeat http://a/1%: look at")
@@ -86,7 +86,7 @@ def test_a_warning_about_a_host_is_logged_and_counted(stats, caplog):
 
 def test_summary_explains_all_pages_if_some_met_a_fault(filled):
     for verdict in [Verdict("revisit", "http://a/"), *2 * [Verdict("unjudged", reason="error")]]:
-        filled.page(Judgement(verdict, ""))
+        filled.page("", verdict, NO_TEXT)
     filled.add("errors", 3)
 
     whole = filled.summary({"index_size": 1, "index_bytes": 700_000})

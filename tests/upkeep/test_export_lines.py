@@ -1,22 +1,32 @@
 """What an index holds to lines and back: nothing is lost, and nothing else gets in."""
 
 import json
+import tracemalloc
+import zlib
+from base64 import b64encode
 from math import inf
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from store_pages import page
 from strategies import fingerprints
 
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.frames.host_frames import Host, pack
-from dedup_filter.store.protocol import KeptContent
+from dedup_filter.store.protocol import KeptContent, Waiting
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
-from dedup_filter.store.sqlite.frame_store import HostFrames, ProvisionalForm
 from dedup_filter.text.page_bytes import pack_page
+from dedup_filter.text.page_url import url_key
 from dedup_filter.text.reading import Page
-from dedup_filter.upkeep.lines import exported, host_in, record_in, scheme_and_crawls_in
+from dedup_filter.upkeep.lines import (
+    FRAMES_KEY,
+    exported,
+    host_in,
+    record_in,
+    scheme_and_crawls_in,
+)
 
 # Half surrogates too: URLs on the web have them.
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -35,7 +45,7 @@ judged = st.fixed_dictionaries(
     }
 )
 records = st.builds(
-    lambda judged, **drawn: PageRecord(**judged, **drawn),
+    lambda judged, **drawn: PageRecord(**judged, **drawn, url_key=url_key(drawn["url"])),
     page=st.integers(7, 2**63 - 1),
     url=texts,
     host=texts,
@@ -55,14 +65,16 @@ records = st.builds(
 )
 blocks = st.lists(st.integers(0, 2**64 - 1), max_size=3)
 counts = st.integers(0, 2**32 - 1)
-frames = blocks.map(lambda shown: Host("", 9, dict.fromkeys(shown, 7)).to_bytes())
-notes = st.builds(pack, counts, blocks)
-hosts = st.builds(
-    HostFrames,
+frames = st.builds(Host, st.just("a"), counts, st.dictionaries(st.integers(0, 2**64 - 1), counts))
+waiting = st.builds(
+    Waiting,
+    numbers,
     st.just("a"),
-    frames,
-    st.lists(st.builds(ProvisionalForm, numbers, st.binary(), notes)),
+    counts,
+    blocks.map(lambda shown: np.array(shown, np.uint64)),
+    st.binary(),
 )
+hosts = st.tuples(frames, st.lists(waiting, max_size=2))
 options = st.none() | st.fixed_dictionaries({"max_distance": st.integers(0, 12)})
 crawls = st.builds(Crawl, numbers, st.none() | texts, times, st.none() | times, options)
 forms = st.builds(
@@ -80,7 +92,9 @@ class Held:
         self.scheme = scheme
         self.crawls = lambda: crawls
         self.records = lambda: iter([record])
-        self.hosts = lambda: hosts
+        self.hosts = lambda: [host for host, _ in hosts]
+        waiting = iter([waiting for _, waiting in hosts])
+        self.waiting = lambda _: next(waiting)
         self.content = lambda _: content
 
 
@@ -96,7 +110,14 @@ def test_what_an_index_holds_comes_back_as_it_was(parts, crawls, record, content
     head, first, *rest = lines_of(Scheme(parts), crawls, record, hosts, kept)
     assert scheme_and_crawls_in(head) == (Scheme(parts), crawls)
     assert record_in(first) == (record, *content)
-    assert [host_in(line) for line in rest] == hosts
+    for line, (host, waiting) in zip(rest, hosts, strict=True):
+        found, pages = host_in(line)
+        assert (found, [*found.sightings]) == (host, [*host.sightings])
+        assert [fields(each) for each in pages] == [fields(each) for each in waiting]
+
+
+def fields(waiting):
+    return waiting.page, waiting.host, waiting.times, waiting.new.tolist(), waiting.form
 
 
 values = st.recursive(
@@ -130,3 +151,20 @@ def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, da
         found = read(line)
         _, again = lines_of(Scheme({}), [], found[0], (), KeptContent(*found[1:]))
         assert read(again) == found
+
+
+def test_a_line_that_unpacks_to_much_is_refused_before_it_takes_memory(monkeypatch):
+    monkeypatch.setattr("dedup_filter.text.page_bytes._MOST_BYTES", 10**6)
+    bomb = zlib.compress(b"[" + b" " * 10**8)
+    record = page(7)
+    for kept in (KeptContent("text", bomb), KeptContent(None, bomb)):
+        _, line = lines_of(Scheme({}), [], record, (), kept)
+        assert refusal(record_in, line).startswith("has form")
+    frame = pack(2, [1, 2]) + zlib.compress(b"\0" * 10**8)
+    line = {FRAMES_KEY: "a", "record": b64encode(frame).decode(), "provisional": []}
+    tracemalloc.start()
+    try:
+        assert refusal(host_in, line).startswith("has record")
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+    finally:
+        tracemalloc.stop()

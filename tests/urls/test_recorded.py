@@ -38,14 +38,15 @@ def recorded_of(folder):
 
 
 def test_pages_have_the_crawls_in_which_they_were_at_their_url(tmp_path):
+    """Another page at a URL takes the place of the earlier one."""
     story, other = page(sentences(1)), page(sentences(2))
-    crawl(tmp_path, [(f"{SITE}/1", story), (f"{SITE}/1?a", story)])
-    crawl(tmp_path, [(f"{SITE}/1", story), (f"{SITE}/1?a", other)])
-    first, last = (1, 1), (2, 2)
+    urls = [f"{SITE}/1", f"{SITE}/1?a", f"{SITE}/1?b"]
+    crawl(tmp_path, [(url, story) for url in urls])
+    crawl(tmp_path, [(urls[0], story), (urls[1], other)])
     assert recorded_of(tmp_path) == [
-        Page(f"{SITE}/1", 1, 1, 2),
-        Page(f"{SITE}/1?a", 1, *first),
-        Page(f"{SITE}/1?a", 4, *last),
+        Page(urls[0], 1, 1, 2),
+        Page(urls[2], 1, 1, 1),
+        Page(urls[1], 5, 2, 2),
     ]
 
 

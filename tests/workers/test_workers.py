@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
 
@@ -16,11 +15,13 @@ from patience import wait_until
 from site_pages import framed
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.fingerprints.read_page import ReadPage, Source
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Unjudged
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.pool import _WORK, Pool, Worker
+from dedup_filter.text.page_url import Place
+from dedup_filter.workers.pool import _WORK, Pool, Reading, Worker
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def stream(article):
 
 
 def pids_of(known):
-    return [worker.pid for worker in known._pool._workers if not worker.is_over]
+    return [worker.pid for worker in known.pool._workers if not worker.is_over]
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +62,7 @@ def started(monkeypatch):
 
 
 def judged(pages, location="memory:", **options):
-    with CrawlFilter.open(location, **options) as known:
+    with NearDuplicateFilter.open(location, **options) as known:
         return list(known.see_many(pages))
 
 
@@ -76,13 +77,14 @@ def judged(pages, location="memory:", **options):
 def test_verdicts_are_those_without_workers(stream, workers, options, monkeypatch):
     expected, taken, read = judged(stream, **options), [], Worker.read
 
-    def counted(worker, source, take):
-        read(worker, source, lambda content: (taken.append(type(content).__name__), take(content)))
+    def counted(worker, reading):
+        read(worker, reading)
+        taken.append(reading.by_worker)
 
     monkeypatch.setattr(Worker, "read", counted)
 
     assert judged(stream, workers=workers, **options) == expected
-    assert taken.count("ReadPage") >= 20
+    assert sum(isinstance(each.result(), ReadPage) for each in taken) >= 20
     assert {verdict.outcome for verdict in expected} >= {"new", "near", "exact"}
 
 
@@ -105,13 +107,16 @@ def run_script(tmp_path, article):
         (tmp_path / "elsewhere").mkdir()
         script = tmp_path / "elsewhere" / "script.py"
         script.write_text(
-            "from dedup_filter.crawl_filter import CrawlFilter\n"
+            "from dedup_filter import NearDuplicateFilter\n"
+            "from dedup_filter.text.page_fields import PageText\n"
+            "from dedup_filter.text.page_url import Place\n"
             "class Text(str): pass\n"
             f"text = {article(1)!r}\n"
-            "with CrawlFilter.open(workers=1) as pages:\n"
-            f"    read = [pages.submit(**each) for each in (dict(url='', text=text), {page})]\n"
-            "    verdicts = [pages.claim_read(each.result()) for each in read]\n"
-            "    worker, = pages._pool._workers\n"
+            "with NearDuplicateFilter.open(workers=1) as pages:\n"
+            f"    texts = [PageText(text=each) for each in (text, {page})]\n"
+            "    read = [pages.pool.read(each, Place.of('')) for each in texts]\n"
+            "    verdicts = [pages.conductor.see(each.place, each.result()) for each in read]\n"
+            "    worker, = pages.pool._workers\n"
             "    print(*(v.outcome for v in verdicts), worker.has_answered, worker.is_over)\n"
         )
         done = subprocess.run(
@@ -132,15 +137,15 @@ WELL = "new exact True False\n"
 def test_what_lies_in_the_present_folder_is_not_loaded_by_workers(tmp_path, run_script):
     (tmp_path / "lxml.py").write_text("raise SystemExit('another lxml')")
 
-    assert run_script("dict(url='', text=text)") == WELL
+    assert run_script("text") == WELL
 
 
 def test_a_string_of_a_class_that_workers_do_not_know_is_read_here(run_script):
-    assert run_script("dict(url='', text=Text(text))") == WELL
+    assert run_script("Text(text)") == WELL
 
 
 def test_workers_of_a_daemon_without_stderr_start(run_script):
-    assert run_script("dict(url='', text=text)", 'exec "$0" "$1" 2>&-') == WELL
+    assert run_script("text", 'exec "$0" "$1" 2>&-') == WELL
 
 
 def test_pages_before_an_error_are_judged(stream):
@@ -149,7 +154,7 @@ def test_pages_before_an_error_are_judged(stream):
         yield {"url": None, "text": ""}
         raise AssertionError("nothing more is asked for")
 
-    with CrawlFilter.open(workers=2) as known:
+    with NearDuplicateFilter.open(workers=2) as known:
         verdicts = known.see_many(broken())
         assert [next(verdicts) for _ in range(9)] == judged(stream[:9])
         with pytest.raises(TypeError, match="URL"):
@@ -162,10 +167,10 @@ def test_a_directory_holds_the_same(stream, tmp_path):
         # Pages of the first half that wait are judged again in the second.
         halves = [stream[:45], stream[45:]]
         seen = [judged(half, folder, workers=workers, keep_text=True) for half in halves]
-        with CrawlFilter.open(folder, keep_text=True) as known:
+        with NearDuplicateFilter.open(folder, keep_text=True) as known:
             known.check()
-            store = known._kept.store
-            return seen, [store.form(page) for page in range(1, store.last_page + 1)]
+        with SqliteStore.open_to_read(folder) as store:
+            return seen, [store.content(record) for record in store.records()]
 
     assert crawled(1) == crawled(0)
 
@@ -176,13 +181,13 @@ def test_killed_workers_are_replaced(stream, caplog):
 
     def disturbed(known):
         for page in stream:
-            for worker in known._pool._workers:
+            for worker in known.pool._workers:
                 if worker.has_answered and worker.pid not in killed and len(killed) < 6:
                     os.kill(worker.pid, signal.SIGKILL)
                     killed.add(worker.pid)
             yield page
 
-    with CrawlFilter.open(workers=2) as known:
+    with NearDuplicateFilter.open(workers=2) as known:
         verdicts = list(known.see_many(disturbed(known)))
 
     assert len(killed) > 2, "more than the first two"
@@ -190,23 +195,20 @@ def test_killed_workers_are_replaced(stream, caplog):
     assert "a worker process has ended (exit code -9)" in caplog.text
 
 
+HERE = Place.of("http://a/")
+
+
 @pytest.fixture
 def pool():
-    pool = Pool(FilterConfig(), 1, time_limit=1.0)
+    pool = Pool(FilterConfig(workers=1), time_limit=1.0)
     yield pool
     pool.close()
 
 
 @pytest.fixture
 def begin(pool, article):
-    """Let a page be read; return the future of what becomes of it."""
-
-    def begin(number):
-        read = Future()
-        pool.read(Source(PageText(None, article(number))), read.set_result)
-        return read
-
-    return begin
+    """Let a page be read; return the future of what the worker has read."""
+    return lambda number: pool.read(PageText(None, article(number)), HERE).by_worker
 
 
 def test_a_page_that_takes_too_long_is_kept_unjudged(pool, begin, caplog):
@@ -216,7 +218,7 @@ def test_a_page_that_takes_too_long_is_kept_unjudged(pool, begin, caplog):
     stalled, next_one = begin(1), begin(2)
 
     assert stalled.result() == Unjudged("too_slow")
-    assert isinstance(next_one.result(), Source)  # it was given to the same process
+    assert next_one.result() is None  # it was given to the same process
     assert isinstance(begin(2).result(), ReadPage)
     assert "a page took too long" in caplog.text
 
@@ -227,8 +229,8 @@ def test_a_process_that_is_killed_in_the_middle_of_an_answer_holds_up_nothing(
     assert isinstance(begin(0).result(), ReadPage)
     (worker,) = pool._workers
     # No pipe has room for so many words.
-    long = Source(PageText(None, "".join(f"word{number} " for number in range(150_000))))
-    taken, load = Future(), pickle.load
+    long = PageText(None, "".join(f"word{number} " for number in range(150_000)))
+    load = pickle.load
 
     def load_late(pages):
         assert pages.peek(1)  # the answer has begun
@@ -236,10 +238,11 @@ def test_a_process_that_is_killed_in_the_middle_of_an_answer_holds_up_nothing(
         return load(pages)
 
     monkeypatch.setattr(pickle, "load", load_late)
-    pool.read(long, taken.set_result)
+    reading = pool.read(long, HERE)
 
-    assert taken.result(20) == long
+    assert reading.by_worker.result(20) is None
     monkeypatch.undo()
+    assert reading.result().content.text.startswith("word0 word1 ")
     assert isinstance(begin(1).result(20), ReadPage)
 
 
@@ -251,13 +254,14 @@ def test_processes_that_end_at_once_are_not_started_for_ever(stream, monkeypatch
 
 
 def test_a_page_that_cannot_be_read_is_given_back_and_the_process_goes_on(pool, begin):
-    wrong, taken = Source(PageText()), Future()
     assert isinstance(begin(0).result(), ReadPage)
     (worker,) = pool._workers
 
-    pool.read(wrong, taken.set_result)
+    wrong = pool.read(PageText(), HERE)
 
-    assert taken.result() == wrong
+    assert wrong.by_worker.result() is None
+    with pytest.raises(TypeError):
+        wrong.result()
     assert isinstance(begin(1).result(), ReadPage)
     assert pool._workers == [worker]
 
@@ -270,9 +274,9 @@ def test_what_is_not_read_when_a_worker_is_closed_is_given_back(pool, begin):
 
     worker.close()
 
-    late = Future()
-    worker.read(Source(PageText(None, "late")), late.set_result)
-    assert all(isinstance(each.result(), Source) for each in [*waits, late])
+    late = Reading(PageText(None, "late"), HERE, FilterConfig())
+    worker.read(late)
+    assert all(each.result() is None for each in [*waits, late.by_worker])
     assert worker.backlog == 0
     assert worker.is_over
 
@@ -285,7 +289,7 @@ def test_a_process_whose_answers_nobody_takes_ends_without_a_word():
         process.stdin.flush()
         pickle.load(process.stdout)  # it has started
         process.stdout.close()
-        pickle.dump(Source(PageText(None, "text")), process.stdin)
+        pickle.dump((PageText(None, "text"), HERE), process.stdin)
         process.stdin.flush()
 
         assert process.stderr.read() == b""
@@ -303,7 +307,7 @@ def is_running(pid):
 class TestNoProcessIsLeft:
     @pytest.mark.parametrize("count", [1, 200])
     def test_after_close_in_mid_stream_or_at_its_end(self, stream, count):
-        with CrawlFilter.open(workers=2) as known:
+        with NearDuplicateFilter.open(workers=2) as known:
             list(islice(known.see_many(stream), count))
             pids = pids_of(known)
         assert pids
@@ -312,12 +316,12 @@ class TestNoProcessIsLeft:
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
     def test_when_the_process_that_they_work_for_is_killed(self, number):
         script = (
-            "from dedup_filter.crawl_filter import CrawlFilter\n"
-            "known = CrawlFilter.open(workers=2)\n"
+            "from dedup_filter import NearDuplicateFilter\n"
+            "known = NearDuplicateFilter.open(workers=2)\n"
             "texts = (f'page {n} of the book ' * 40 for n in iter(int, 1))\n"
             "pages = ({'url': 'http://a/', 'text': text} for text in texts)\n"
             "for number, _ in enumerate(known.see_many(pages)):\n"
-            "    if number == 20: print(*(w.pid for w in known._pool._workers), flush=True)\n"
+            "    if number == 20: print(*(w.pid for w in known.pool._workers), flush=True)\n"
         )
         with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
             pids = [int(pid) for pid in process.stdout.readline().split()]

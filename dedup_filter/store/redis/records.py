@@ -25,7 +25,7 @@ from dedup_filter.fingerprints.sketch import is_sketch
 from dedup_filter.model import Outcome
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.connection import Connection
-from dedup_filter.text.page_url import host_of
+from dedup_filter.text.page_url import host_of, url_key
 
 FORMAT: Final = 5
 
@@ -90,7 +90,9 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
     compared = None if distance == _NONE else distance, None if similarity < 0 else similarity
     rest_of_fields = is_pending, *judged, *compared, h1, title, canonical_key
     keys = keys if any(keys) else b""
-    return PageRecord._make((page, url, host_of(url), *measured, *seen, *rest_of_fields, keys))
+    return PageRecord._make(
+        (page, url, url_key(url), host_of(url), *measured, *seen, *rest_of_fields, keys, b"")
+    )
 
 
 def replaced_by(record: PageRecord) -> int:

@@ -34,13 +34,11 @@ from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import thinned
 from dedup_filter.model import Fate, Match, Verdict
-from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.records import MOST_AT_URL, PageRecord, measures_of
 from dedup_filter.store.redis.frame_exchange import FrameExchange, UpdateLists
 from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.redis.replica import Entry
-from dedup_filter.store.redis.shared_log import MOST_AT_ONCE, SharedLog
-from dedup_filter.store.sqlite.frame_store import FrameStore
+from dedup_filter.store.redis.shared_log import MOST_AT_ONCE, Overtaken, SharedLog
 from dedup_filter.text.page_url import Place, url_key
 
 _BATCHES = 100
@@ -59,14 +57,10 @@ _LONGEST_WAIT = 2 * LEASE
 
 
 class RedisPages:
-    """The pages that later pages may repeat. `SqlitePages` has the same members.
+    """The pages that later pages may repeat.
 
     If a call fails while a page is recorded, the page is not in the index, or is released.
     """
-
-    is_shared = True
-    frames: FrameStore | None = None
-    """None: each process counts frames anew, or receives them from other processes."""
 
     def __init__(self, config: FilterConfig, process: Process) -> None:
         self._config = config

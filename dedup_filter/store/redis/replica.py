@@ -9,24 +9,24 @@ numbered from 1, in their order. The event that adds a page gives the page its n
 adds the page again, with other measures or at another place, carries the same page number.
 
 Each process has a replica of its own, so a look-up makes no call. Memory a page: 57 bytes for its
-entry, about 36 in `HammingIndex` and 64 in `PhraseTable`. Time: half a second for a million events
+entry, about 36 in `HammingIndex` and 64 in `KeyTable`. Time: half a second for a million events
 in batches of thousands, and 70 us for a single event.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from math import inf
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.sketch import KEYS_BYTES
+from dedup_filter.fingerprints.sketch import KEY, KEYS, KEYS_BYTES
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Match
-from dedup_filter.store.phrase_table import PhraseTable
+from dedup_filter.store.key_table import KeyTable, phrase_keys, sharing
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.connection import hash_of_host
-from dedup_filter.store.sqlite.page_index import host_mask, host_masks
 
 EntryArray = npt.NDArray[np.void]
 NumberArray = npt.NDArray[np.int64]
@@ -119,7 +119,7 @@ class LoggedPages:
         """Forget everything, before the log is read anew."""
         k = self._max_distance
         self._indexes = {} if k is None else {LONG: HammingIndex(k), SHORT: HammingIndex(0)}
-        self._phrases = PhraseTable()
+        self._phrases = KeyTable()
         self._numbers = np.empty(0, np.int64)
         """Numbers of all pages with events, ascending, and spare room at the end."""
         self._entries = np.empty(0, _ENTRY)
@@ -228,8 +228,8 @@ class LoggedPages:
         return self._indexes[entry.kind].within(self._masked(entry), most=most)
 
     def sharing(self, texts: Iterable[bytes], before: float) -> Mapping[int, int]:
-        """Return the pages that share keys with texts, of any host: see `PhraseTable.sharing`."""
-        return self._phrases.sharing(texts, before)
+        """Return the pages that share keys with texts, of any host: see `key_table.sharing`."""
+        return sharing(self._phrases, texts, before)
 
     def check(self) -> None:
         """Verify the invariants. Raises AssertionError if one is broken."""
@@ -241,7 +241,7 @@ class LoggedPages:
         for index in self._indexes.values():
             index.check()
         self._phrases.check()
-        anew = PhraseTable()
+        anew = KeyTable()
         for page in self if self._indexes else ():
             entry = self.entry(page)
             assert entry is not None
@@ -249,8 +249,8 @@ class LoggedPages:
                 continue
             found = self._indexes[entry.kind].rows_of(self._masked(entry))
             assert page in found, f"page {page} is not in the index"
-            anew.add(entry.keys, page)
-        assert (anew.sealed() == self._phrases.sealed()).all(), "other phrases are in the table"
+            anew.add(phrase_keys(entry.keys), page)
+        assert np.array_equal(anew.pairs, self._phrases.pairs), "other phrases are in the table"
 
     def _there(self) -> NumberArray:
         return np.flatnonzero(self._entries["kind"][: self._rows])
@@ -288,8 +288,9 @@ class LoggedPages:
         """Replace the keys of pages; a page that is gone has none. Cost: see `add_many`."""
         was, comes = (before != after) & (before != b""), (before != after) & (after != b"")
         for keys, page in zip(_padded(before[was]), pages[was].tolist(), strict=True):
-            self._phrases.remove(keys, page)
-        self._phrases.add_many(_padded(after[comes]), pages[comes].tolist())
+            self._phrases.remove(phrase_keys(keys), page)
+        columns = np.frombuffer(b"".join(_padded(after[comes])), KEY).reshape(-1, KEYS)
+        self._phrases.add_many(columns, pages[comes])
 
     def _insert(self, pages: NumberArray, entries: EntryArray) -> None:
         rows = self._rows + len(pages)
@@ -319,3 +320,18 @@ class LoggedPages:
 def _padded(keys: npt.NDArray[np.bytes_]) -> list[bytes]:
     """Return keys with their trailing zeros, which numpy strips."""
     return [each.ljust(KEYS_BYTES, b"\0") for each in keys.tolist()]
+
+
+def host_masks(hosts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """Hash the numbers of hosts, as splitmix64 does (Steele, Lea and Flood 2014)."""
+    mixed = hosts.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    masks: npt.NDArray[np.uint64] = mixed ^ mixed >> np.uint64(31)
+    return masks
+
+
+@lru_cache(maxsize=100_000)
+def host_mask(host: int) -> int:
+    """Hash the number of one host."""
+    return int(host_masks(np.array([host]))[0])

@@ -28,7 +28,6 @@ from contextlib import suppress
 from typing import Any, Final
 
 from dedup_filter.config import FilterConfig, expiry_seconds
-from dedup_filter.store.protocol import Overtaken
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.process import Process
 from dedup_filter.store.redis.records import SharedRecords, pack_record, replaced_by
@@ -44,6 +43,10 @@ _SPARE_EVENTS = 4 * CHUNK
 """Outdated events that the log may hold beyond one for each current page."""
 OTHER_LOG = -1
 _UNKNOWN_PAGES = -2
+
+
+class Overtaken(Exception):  # noqa: N818 - no fault: the caller compares again
+    """Another process has made a verdict invalid: the page must be compared again."""
 
 
 class SharedLog:

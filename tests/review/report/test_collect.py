@@ -7,20 +7,20 @@ from report_index import made_index
 
 from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.review.report.collect import collect
-from dedup_filter.store.sqlite.snapshot import Snapshot
+from dedup_filter.store.sqlite_store import SqliteStore
 
 collect_module = sys.modules[collect.__module__]
 
 
 @pytest.fixture(scope="module")
 def records(index):
-    with Snapshot.open_to_read(index) as snapshot:
-        return list(snapshot.records())
+    with SqliteStore.open_to_read(index) as recorded:
+        return list(recorded.records())
 
 
 def gather(index, most=1_000):
-    with Snapshot.open_to_read(index) as snapshot:
-        return collect(snapshot, snapshot.records(), FilterConfig(), most)
+    with SqliteStore.open_to_read(index) as recorded:
+        return collect(recorded, recorded.records(), FilterConfig(), most)
 
 
 @pytest.mark.parametrize("most", [1_000, 7, 0])

@@ -16,7 +16,7 @@ from dedup_filter import FilterConfig
 from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.pack_texts import LEFT_OUT, advertisements, pack_texts
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.sqlite.snapshot import Snapshot
+from dedup_filter.store.sqlite_store import SqliteStore
 
 MODULE = sys.modules[pack_texts.__module__]
 SCRIPTS = st.sampled_from(
@@ -48,9 +48,9 @@ def unpacked(bundle):
 
 @pytest.mark.parametrize("most", [10_000, 20, 1, 0])
 def test_each_pair_finds_its_texts_in_its_bundle(index, most):
-    with Snapshot.open_to_read(index) as snapshot:
-        found = collect(snapshot, snapshot.records(), FilterConfig(), 1_000)
-        texts = pack_texts(snapshot, found, most)
+    with SqliteStore.open_to_read(index) as recorded:
+        found = collect(recorded, recorded.records(), FilterConfig(), 1_000)
+        texts = pack_texts(recorded, found, most)
         assert texts.pairs == min(most, len(found.pairs))
         sizes = Counter(pair.original for pair in found.pairs)
         packed, left_out = [], []
@@ -62,7 +62,7 @@ def test_each_pair_finds_its_texts_in_its_bundle(index, most):
                 continue
             for page in pair[:2]:
                 text, places, length = unpacked(texts.bundles[bundle])[str(page)]
-                assert text == snapshot.text(page)
+                assert text == recorded.content(found.records[page]).text
                 assert length == len(text)
                 units = len(text.encode("utf-16-le", "surrogatepass")) // 2
                 assert places == sorted(places)
@@ -72,13 +72,13 @@ def test_each_pair_finds_its_texts_in_its_bundle(index, most):
 
 def test_a_long_text_is_cut_and_many_are_left_out(index, monkeypatch):
     monkeypatch.setattr(MODULE, "_MOST_CHARACTERS", 100)
-    with Snapshot.open_to_read(index) as snapshot:
-        found = collect(snapshot, snapshot.records(), FilterConfig(), 1_000)
-        texts = pack_texts(snapshot, found, 1)
+    with SqliteStore.open_to_read(index) as recorded:
+        found = collect(recorded, recorded.records(), FilterConfig(), 1_000)
+        texts = pack_texts(recorded, found, 1)
         ((text, _, length), *_) = unpacked(texts.bundles[0]).values()
         assert len(text) == 100 < length
         monkeypatch.setattr(MODULE, "_MOST_BYTES", 3_000)
-        texts = pack_texts(snapshot, found, 1_000)
+        texts = pack_texts(recorded, found, 1_000)
         assert 0 < texts.pairs < len(found.pairs)
         assert LEFT_OUT in texts.of_pairs
         assert sum(len(b64decode(each)) for each in texts.bundles) <= 3_000

@@ -14,7 +14,7 @@ from report_index import made_report
 from dedup_filter.errors import ConfigError
 from dedup_filter.review.report import require_free
 from dedup_filter.review.report.render import BEGINNING, json_in_script
-from dedup_filter.store.sqlite.snapshot import Snapshot
+from dedup_filter.store.sqlite_store import SqliteStore
 
 REPORT = BEGINNING.encode() + b"..."
 
@@ -50,8 +50,8 @@ def test_the_file_asks_for_no_other(html):
 def test_columns_say_what_the_records_say(html, index):
     data = data_of(html)
     pages, pairs = data["pages"], data["pairs"]
-    with Snapshot.open_to_read(index) as snapshot:
-        records = {record.page: record for record in snapshot.records()}
+    with SqliteStore.open_to_read(index) as recorded:
+        records = {record.page: record for record in recorded.records()}
     assert len(pairs["page"]) == sum(not record.is_kept for record in records.values())
     for at, number in enumerate(pages["number"]):
         record = records[number]

@@ -11,7 +11,8 @@ import pytest
 from shared_crawlers import let_lapse
 from store_pages import kill
 
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.upkeep import index_at
 
 
 class InMemory:
@@ -21,28 +22,31 @@ class InMemory:
         self.location = "memory:"
 
     def open(self, **options):
-        return CrawlFilter.open(self.location, **options)
+        return NearDuplicateFilter.open(self.location, **options)
+
+    def recorded(self):
+        """Read what is recorded."""
+        return index_at(str(self.location)).recorded()
 
 
 class InDirectory(InMemory):
     """There again when it is opened again."""
 
-    writes_in_groups = True
+    writes_in_batches = True
 
     def __init__(self, request):
         self.location = request.getfixturevalue("tmp_path") / "index"
 
     def crash(self, pages):
         """Leave it as a killed process does: nothing more is written, and the lock is free."""
-        kill(pages._kept.store)
+        kill(pages.conductor.store)
         pages._is_closed = True
 
 
 class InRedis(InMemory):
     """On a server, for several processes at once."""
 
-    writes_in_groups = False
-
+    writes_in_batches = False
     servers = "redis_server"
 
     def __init__(self, request):
@@ -51,7 +55,7 @@ class InRedis(InMemory):
     def crash(self, pages):
         """Leave it as a killed process does whose lease is over by now."""
         let_lapse(pages)
-        pages._kept._process.close()
+        pages.conductor._pages._process.close()
         pages._is_closed = True
 
 
@@ -80,14 +84,14 @@ directory = each_of(InDirectory)
 @pytest.fixture(autouse=True)
 def _whole(monkeypatch):
     """Require of every filter that is closed in these tests that it is whole then."""
-    close = CrawlFilter.close
+    close = NearDuplicateFilter.close
 
     def checked_close(pages):
         if not pages._is_closed:
             pages.check()
         close(pages)
 
-    monkeypatch.setattr(CrawlFilter, "close", checked_close)
+    monkeypatch.setattr(NearDuplicateFilter, "close", checked_close)
 
 
 @pytest.fixture

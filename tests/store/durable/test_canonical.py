@@ -165,7 +165,7 @@ def test_a_pending_page_is_known_and_one_that_was_released_is_not(place, page):
         whole = opened.claim(WHOLE, html=page(range(8)))
         part = opened.claim("http://a.example/part", html=page(range(2, 5), WHOLE))
         assert part.original_page == whole.page
-        assert opened.fate(whole.page) == "pending"
+        assert opened.conductor.fate(whole.page) == "pending"
         opened.release(whole)
         again = opened.claim("http://a.example/part", html=page(range(2, 5), WHOLE))
         assert again.outcome == "new"
@@ -200,12 +200,6 @@ def test_a_later_crawl_knows_the_page_and_a_revisit_is_one(directory, page):
         told = database.execute("SELECT url, reason FROM pages WHERE reason IS NOT NULL").fetchall()
     database.close()
     assert told == [("http://a.example/1", "canonical"), ("http://a.example/2", "canonical")]
-
-
-def test_urls_are_looked_up_only_with_the_option(directory):
-    for is_on in (False, True, True, False):
-        with directory.open(canonical=is_on) as opened:
-            assert bool(opened._kept.store.rows("PRAGMA index_info(page_url)")) is is_on
 
 
 def test_where_an_index_is_kept_a_later_crawl_finds_the_latest_visit(kept_place, page):

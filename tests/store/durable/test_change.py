@@ -1,4 +1,10 @@
-"""`Verdict.change`: how much of a page is new since an earlier crawl recorded it at its URL."""
+"""`Verdict.change`: how much of a page has changed since an earlier crawl met its URL.
+
+In a directory by the words that came or went. On servers, with the option `changes`, by the
+phrases that came.
+"""
+
+import random
 
 import pytest
 from made_text import prose
@@ -11,51 +17,78 @@ def crawl(kept_place):
     def run(*pages, **options):
         options = {"changes": True, **options}
         with kept_place.open(**options) as judged:
-            return [judged.see(url, html=f"<p>{text}</p>") for url, text in pages]
+            return [judged.see(url, html=html(text)) for url, text in pages]
 
     return run
 
 
+def said(number, words=300):
+    """Words that no other number has."""
+    chance = random.Random(number)
+    return ["".join(chance.choices("abcdefghiklmnoprstuw", k=8)) for _ in range(words)]
+
+
+def html(words):
+    """A page of paragraphs of 30 words."""
+    parts = (words[start : start + 30] for start in range(0, len(words), 30))
+    return "".join(f"<p>{' '.join(part)}</p>" for part in parts)
+
+
 def test_a_page_is_measured_against_the_latest_earlier_crawl(crawl):
-    first, second = prose(1, words=300), prose(2, words=300)
+    first, second = said(1), said(2)
     [page] = crawl((URL, first))
     assert (page.outcome, page.change) == ("new", None)
     [page] = crawl((URL, first))
     assert (page.outcome, page.change) == ("revisit", 0.0)
-    [page] = crawl((URL, f"{first} {prose(3, words=20)}"))
+    [page] = crawl((URL, first[:120] + said(3, 15) + first[135:]))
     assert page.outcome == "revisit"
     assert 0.03 < page.change < 0.12
     [page] = crawl((f"{URL}?", second))
     assert page.outcome == "new"
-    assert page.change > 0.95  # all texts share some phrases
-    [half, other] = crawl((URL, f"{prose(4, words=300)} {second}"), ("http://a.example/x", first))
-    assert half.outcome == "new"
-    assert 0.4 < half.change < 0.6
+    assert page.change > 0.95
+    [third, other] = crawl((URL, said(4, 600) + second), ("http://a.example/x", first))
+    assert third.outcome == "new"
+    assert 0.6 < third.change < 0.75
     assert other.change is None
 
 
-def test_only_new_text_is_a_change(crawl):
+@pytest.mark.parametrize("start", [0, 120, 270])
+def test_text_that_went_is_a_change_too(crawl, kept_place, start):
+    first = said(1)
+    crawl((URL, first))
+    [page] = crawl((URL, first[:start] + first[start + 30 :]))
+    assert page.outcome == "revisit"
+    wanted = 30 / 300 if kept_place.writes_in_batches else 0  # servers know what came
+    assert page.change == pytest.approx(wanted, abs=0.02)
+    assert page.came == ()
+
+
+def test_a_sentence_less_in_a_long_paragraph_is_a_change(crawl, kept_place):
     first = prose(1, words=300)
-    crawl((URL, f"{first} {prose(3, words=30)}"))
-    [page] = crawl((URL, first))
-    assert page.change == 0.0
+    for text in (first, first[: first.rindex("the ", 0, -30)]):
+        [page] = crawl((URL, [text]))
+    assert page.outcome == "revisit"
+    assert (page.change > 0) == kept_place.writes_in_batches
 
 
 def test_a_copy_in_the_same_crawl_has_no_change(crawl):
-    text = prose(1, words=300)
+    text = said(1)
     assert [page.change for page in crawl((URL, text), (URL, text))] == [None, None]
 
 
-def test_short_pages(crawl):
-    crawl((URL, "Six words and not any more"))
-    [page] = crawl((URL, "Six words and not any more"))
+def test_short_pages(crawl, kept_place):
+    crawl((URL, ["Six words and not any more"]))
+    [page] = crawl((URL, ["Six words and not any more"]))
     assert (page.outcome, page.change) == ("revisit", 0.0)
-    [page] = crawl((URL, "Seven words and not a word more"))
-    assert (page.outcome, page.change) == ("unjudged", None)
+    [page] = crawl((URL, ["Seven words and not a word more"]))
+    change = 1.0 if kept_place.writes_in_batches else None  # servers measure it by phrases
+    assert (page.outcome, page.change) == ("unjudged", change)
 
 
-def test_nothing_is_measured_without_the_option(crawl):
-    text = prose(1, words=300)
-    crawl((URL, text), changes=False)
-    [page] = crawl((URL, text), changes=False)
-    assert (page.outcome, page.change, page.as_json()["change"]) == ("revisit", None, None)
+def test_without_the_option_no_text_is_named_and_servers_measure_nothing(crawl, kept_place):
+    crawl((URL, said(1)), changes=False)
+    [page] = crawl((URL, said(1)), changes=False)
+    change = 0.0 if kept_place.writes_in_batches else None
+    assert (page.outcome, page.change, page.as_json()["change"]) == ("revisit", change, change)
+    [page] = crawl((URL, said(1) + said(2, 30)), changes=False)
+    assert (page.came, bool(page.change)) == ((), kept_place.writes_in_batches)

@@ -148,12 +148,12 @@ def test_similarity_of_two_recorded_pages(place, article):
         one, more, other = (
             pages.see(f"http://a.example/{n}", text=text).page for n, text in enumerate(texts)
         )
-        assert pages.similarity(one, one) == 1
-        assert pages.similarity(one, more) == pages.similarity(more, one)
-        assert 0.6 < pages.similarity(one, more) < 0.95
-        assert pages.similarity(one, other) < 0.1
+        assert pages.conductor.similarity(one, one) == 1
+        assert pages.conductor.similarity(one, more) == pages.conductor.similarity(more, one)
+        assert 0.6 < pages.conductor.similarity(one, more) < 0.95
+        assert pages.conductor.similarity(one, other) < 0.1
         claimed = pages.claim("http://a.example/4", text=article(4, words=400))
-        assert pages.similarity(claimed.page, one) < 0.1
+        assert pages.conductor.similarity(claimed.page, one) < 0.1
         pages.release(claimed)
-        assert pages.similarity(claimed.page, one) is None
-        assert pages.similarity(one, claimed.page) is None
+        assert pages.conductor.similarity(claimed.page, one) is None
+        assert pages.conductor.similarity(one, claimed.page) is None

@@ -24,5 +24,8 @@ def test_to_judge_a_page_records_nothing(place, article):
             pages.release(claimed)
             assert judged == claimed._replace(page=None)
         assert pages.judge("https://c.example/", **copy).original_page == first.page
-        assert (pages.totals() or {"pages": 6}) == {"pages": 6, **(pages.totals() or {})}
+        assert (pages.conductor.totals() or {"pages": 6}) == {
+            "pages": 6,
+            **(pages.conductor.totals() or {}),
+        }
         pages.check()

@@ -5,8 +5,7 @@ import pytest
 from made_text import prose
 from site_pages import NOTICE, framed
 
-from dedup_filter.judging import restored
-from dedup_filter.store.protocol import KeptContent
+from dedup_filter.store.protocol import KeptContent, all_entries
 from dedup_filter.upkeep import index_at
 
 SITE = "http://a.example"
@@ -24,7 +23,7 @@ def recorded(kept_place, article):
         pages.forget(f"{SITE}/gone")
         pages.claim(f"{SITE}/pending", text=article(6))
         pages.flush()
-        with index_at(str(kept_place.location)).recorded() as recorded:
+        with kept_place.recorded() as recorded:
             yield recorded
 
 
@@ -46,7 +45,7 @@ def test_records_are_those_of_pages_that_are_not_pending(recorded):
 
 
 def test_entries_are_those_of_the_records(recorded):
-    entries, records = recorded.entries, list(recorded.records())
+    entries, records = all_entries(recorded), list(recorded.records())
     assert entries.pages.tolist() == [record.page for record in records]
     assert entries.are_kept.tolist() == [record.is_kept for record in records]
     fingerprints = entries.fingerprints.tolist()
@@ -60,12 +59,13 @@ def test_entries_are_those_of_the_records(recorded):
 
 def test_pages_are_found_at_their_urls(recorded):
     [first, *_] = records = list(recorded.records())
-    assert recorded.at_url(f"{SITE}/0?b=2&a=1#top", is_kept=True) == [first.page]
-    for url in (f"{SITE}/gone", f"{SITE}/pending", f"{SITE}/copy"):
-        assert list(recorded.at_url(url, is_kept=True)) == []
+    assert recorded.at_url(f"{SITE}/0?b=2&a=1#top") == [first.page]
+    for url in (f"{SITE}/gone", f"{SITE}/pending"):
+        assert recorded.at_url(url) == []
     (dropped,) = [record for record in records if not record.is_kept]
-    assert list(recorded.at_url(f"{SITE}/copy", is_kept=False)) == [dropped.page]
-    assert list(recorded.repeats()) == [(dropped.page, dropped.original, 0)]
+    assert recorded.at_url(f"{SITE}/copy") == [dropped.page]
+    both = [f"{SITE}/copy#top", f"{SITE}/gone", f"{SITE}/0?a=1&b=2"]
+    assert [*recorded.at_urls(both).values()] == [[dropped.page], [], [first.page]]
     assert recorded.url_of_original(dropped) == f"{SITE}/1?a=1&b=2"
     assert recorded.url_of_original(first) is None
 
@@ -74,18 +74,17 @@ def test_contents_and_frames_are_there_if_they_are_kept(recorded):
     [first, *_] = recorded.records()
     assert recorded.content(first) == KeptContent()
     assert recorded.with_text() == set()
-    assert recorded.frames("b.example") is None
-    assert not [known.host for known in recorded.hosts()], "a plain text has no frame"
+    assert recorded.host("b.example") is None
+    assert [*recorded.hosts()] == [], "a plain text has no frame"
 
 
 def test_frames_are_those_of_the_pages_of_a_host(kept_place):
     with kept_place.open() as pages:
         for number in range(3):
             pages.see(f"{SITE}/{number}", html=framed(prose(number), NOTICE))
-    with index_at(str(kept_place.location)).recorded() as recorded:
-        (known,) = [each for each in recorded.hosts() if each.host == "a.example"]
-        host, _ = restored(known)
-        assert recorded.frames("a.example").record == known.record
+    with kept_place.recorded() as recorded:
+        (host,) = [each for each in recorded.hosts() if each.name == "a.example"]
+        assert recorded.host("a.example") == host
     assert host.pages == 3
     assert max(host.sightings.values()) in (2, 3), "blocks are sent twice"
 
@@ -94,8 +93,13 @@ def repeats(place):
     """Name each dropped page, and the page that it repeats."""
     with index_at(str(place.location)).recorded() as recorded:
         assert not index_at(str(place.location)).check().faults
-        names = {each.page: each.url.removeprefix(f"{SITE}/") for each in recorded.records()}
-        return {names[page]: names[original] for page, original, _ in recorded.repeats()}
+        dropped = [each for each in recorded.records() if not each.is_kept]
+        urls = {each.url: recorded.url_of_original(each) for each in dropped}
+        return {
+            url.removeprefix(f"{SITE}/"): original.removeprefix(f"{SITE}/")
+            for url, original in urls.items()
+            if original is not None
+        }
 
 
 @pytest.mark.parametrize("way", ["see", "claim"])

@@ -10,7 +10,6 @@ from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.fingerprints import read_page
-from dedup_filter.frames import provisional_pages
 from dedup_filter.text.page_bytes import unpack_page
 
 HOSTS = "dedup_filter.frames.host_frames"
@@ -18,7 +17,7 @@ BOUNDS = {
     "usual": {},
     "few blocks of a host, and few pages wait": {
         f"{HOSTS}._MOST_BLOCKS_OF_HOST": 30,
-        "dedup_filter.frames.provisional_pages.MOST_WAITING": 3,
+        "dedup_filter.judge.MOST_WAITING_OF_HOST": 2,
     },
 }
 NO_ROOM = {"frame_memory": 1e-6}
@@ -119,25 +118,10 @@ def test_pages_that_are_put_away_are_judged_as_those_in_memory(
     monkeypatch.setattr(
         read_page, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
     )
-    monkeypatch.setattr(f"{HOSTS}._PROVISIONAL", 60_000 / 400e6)
+    monkeypatch.setattr("dedup_filter.host_cache._MOST_READ", 0)
+    monkeypatch.setattr("dedup_filter.judge.FULL_BATCH", 1)
     assert essence(verdicts(local_place, stream, len(stream))) == uninterrupted
     assert unpacked
-
-
-def test_a_page_crowded_out_while_it_is_ready_is_judged_again_all_the_same(
-    directory, article, monkeypatch
-):
-    """Whether it waits in memory, or was brought back."""
-    monkeypatch.setattr(provisional_pages, "MOST_WAITING", 1)
-    stream = [(f"http://a.example/{n}", framed(article(n), NOTICE)) for n in range(2)]
-
-    def words_of_the_first(pages, number, url, html):
-        """Of the first page of its host it is known in the end what is its frame."""
-        pages.see(url, html=html)
-        return pages._kept.store.record(1).words
-
-    found = [verdicts(directory, stream, every, see=words_of_the_first) for every in (1, 2)]
-    assert found[0][-1] == found[1][-1] < 200
 
 
 def test_released_pages_leave_no_trace(directory, stream):
@@ -152,7 +136,7 @@ def test_released_pages_leave_no_trace(directory, stream):
     assert found[0] == found[1]
 
 
-def test_provisional_pages_of_another_version_are_discarded(directory, article, monkeypatch):
+def test_waiting_pages_of_another_version_are_discarded(directory, article, monkeypatch):
     with directory.open(crawl="one") as pages:
         pages.see("http://a.example/0", html=framed(article(0)))
     monkeypatch.setattr("dedup_filter.text.page_bytes._FORMAT", 99)

@@ -1,27 +1,16 @@
 """Claim, commit, release: a page counts from when its item went through."""
 
-import math
-import sqlite3
-from contextlib import suppress
-
 import pytest
-from site_pages import NOTICE, OTHER_MENU, framed
+from site_pages import framed
 
 from dedup_filter import DedupError, fingerprint
-from dedup_filter.crawl_filter import CrawlFilter
-from dedup_filter.errors import StoreError
-
-
-def url_of(number):
-    """URLs of two hosts: copies are found on the other one."""
-    return f"http://{'b' if number in (4, 5) else 'a'}.example/{number}"
 
 
 def test_a_claimed_page_is_compared_with_at_once_and_released_goes_with_its_duplicates(
     pages, article
 ):
     first = pages.claim("http://a.example/1", text=article(1))
-    assert (first.outcome, pages.fate(first.page)) == ("new", "pending")
+    assert (first.outcome, pages.conductor.fate(first.page)) == ("new", "pending")
     again = pages.claim("http://a.example/2", text=article(1, edits=1))
     assert (again.outcome, again.original_page) == ("near", first.page)
     assert again.original == "http://a.example/1"
@@ -44,7 +33,9 @@ def test_settling_counts_once_and_for_pages_that_are_pending_only(pages, article
         for verdict in (gone, repeats[1], empty):
             pages.commit(verdict)
     assert len(pages) == 2
-    assert not any(pages.fate(verdict.page) == "pending" for verdict in (kept, gone, seen))
+    assert not any(
+        pages.conductor.fate(verdict.page) == "pending" for verdict in (kept, gone, seen)
+    )
     assert pages.see("http://a.example/6", text=article(1)).outcome == "exact"
     assert pages.see("http://a.example/7", text=article(2)).outcome == "new"
 
@@ -78,7 +69,6 @@ def test_a_closed_filter_settles_nothing(place, article):
         lambda: pages.claim("http://a.example/1", text="a"),
         lambda: pages.commit(claimed),
         lambda: pages.release(claimed),
-        lambda: pages.fate(1),
         lambda: pages.forget("http://a.example/1"),
         pages.flush,
     ]
@@ -118,99 +108,3 @@ def test_a_released_page_is_not_counted_for_its_host(pages, article):
     assert verdicts == [verdicts[0]] * 4
     assert verdicts[0].outcome == "new"
     assert verdicts[0].shingles > 140
-
-
-class TestAFaultOfTheStore:
-    """Nothing half-added: the page that met it is as if it had never come."""
-
-    @pytest.fixture
-    def pages(self, local_place):
-        with local_place.open() as opened:
-            yield opened
-
-    @pytest.fixture
-    def fail(self, pages, monkeypatch):
-        """Let SQLite fail after some statements, until `mend`."""
-        store = pages._kept.store
-        real = store.connection
-
-        class Failing:
-            def mend(self):
-                self.left = math.inf
-
-            def execute(self, sql, values=()):
-                self.left -= 1
-                if self.left < 0:
-                    if real.in_transaction:
-                        real.execute("ROLLBACK")
-                    raise sqlite3.OperationalError("database or disk is full")
-                return real.execute(sql, values)
-
-            def __getattr__(self, name):
-                return getattr(real, name)
-
-        failing = Failing()
-        failing.mend()
-        monkeypatch.setattr(store, "connection", failing)
-        return failing
-
-    def insist(self, pages, fail, work):
-        """Do something while ever later statements fail, until there is none left to fail."""
-        number, done = 0, []
-        while not done:
-            before = len(pages)
-            fail.left = number
-            with suppress(StoreError):
-                done.append(work())
-            fail.mend()
-            assert done or len(pages) == before
-            number += 1
-        return done[0]
-
-    @pytest.mark.parametrize("way", ["see", "claim"])
-    def test_at_any_statement_costs_the_page_that_met_it_and_no_other(
-        self, pages, fail, article, way
-    ):
-        """Pages that are new, judged again, near, exact, and of another template."""
-        shown = [framed(article(number), NOTICE) for number in range(4)]
-        shown += [framed(article(2, edits=3)), framed(article(1), NOTICE)]
-        shown += [framed(article(number), OTHER_MENU) for number in (5, 6, 7)]
-        found = [
-            self.insist(
-                pages, fail, lambda n=n, html=html: getattr(pages, way)(url_of(n), html=html)
-            )
-            for n, html in enumerate(shown)
-        ]
-        with CrawlFilter.open() as others:
-            expected = [others.see(url_of(n), html=html) for n, html in enumerate(shown)]
-        assert [(v.outcome, v.original) for v in found] == [
-            (v.outcome, v.original) for v in expected
-        ]
-        pages.check()
-        for number, verdict in enumerate(found):
-            settle = pages.release if number % 2 else pages.commit
-            self.insist(pages, fail, lambda settle=settle, verdict=verdict: settle(verdict))
-            pages.check()
-        assert "pending" not in {pages.fate(verdict.page or 0) for verdict in found}
-
-    def test_at_a_revisit_does_not_make_its_number_that_of_the_page_revisited(
-        self, directory, article, monkeypatch
-    ):
-        """The number is given again; the page that has it then must be released for good."""
-        page = framed(article(1))
-        with directory.open() as pages:
-            pages.see("http://a.example/1", html=page)
-        with directory.open() as pages:
-
-            def fail(*_):
-                raise StoreError("the disk is full")
-
-            with monkeypatch.context() as disk:
-                disk.setattr(pages._judge, "_count", fail)
-                with pytest.raises(StoreError):
-                    pages.see("http://a.example/1", html=page)
-            claimed = pages.claim("http://a.example/2", text=article(2))
-            assert pages.fate(claimed.page) == "pending"
-            pages.release(claimed)
-            assert pages.fate(claimed.page) == "gone"
-            assert pages.see("http://b.example/2", text=article(2)).outcome == "new"

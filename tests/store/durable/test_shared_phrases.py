@@ -2,10 +2,7 @@
 
 import pytest
 
-from dedup_filter.fingerprints.read_page import Source
-from dedup_filter.store.phrase_table import MOST_OF_KEY
-from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.page_url import Place
+from dedup_filter.store.key_table import MOST_OF_KEY
 
 WHOLE, PART = "http://a.example/whole", "http://b.example/part"
 
@@ -106,9 +103,9 @@ def test_not_if_it_is_switched_off_or_other_hosts_or_sketches_do_not_count(
 def test_switched_off_nothing_is_kept_for_it(kept_place, whole, part):
     with kept_place.open(shared_phrases=False) as pages:
         pages.see(WHOLE, html=whole)
-        kept = pages._kept
-        [record] = kept.store.records() if hasattr(kept, "store") else kept._records.records([1])
-        assert record.keys == b""
+        pages.flush()
+        with kept_place.recorded() as recorded:
+            assert [record.keys for record in recorded.records()] == [b""]
     with kept_place.open() as pages:
         assert not is_found(pages.see(PART, html=part))
 
@@ -160,16 +157,6 @@ def test_a_page_that_is_seen_again_is_found_by_what_it_says_now(kept_place, page
         assert pages.see(WHOLE, html=page(range(10))).outcome == "revisit"
         assert not is_found(pages.see(PART, html=end))
         assert is_found(pages.see("http://c.example/", html=page(range(2, 6))))
-
-
-def test_a_page_that_gets_another_profile_is_found_by_that(pages, page, whole, part):
-    pages.see(WHOLE, html=whole)
-    content = Source(PageText(html=page(range(40, 48)))).read(pages.config)
-    profile = pages._judge.profile(Place.of("http://z.example/"), content)
-    with pages._kept.transaction():
-        pages._kept.replace(1, profile)
-    assert not is_found(pages.see("http://b.example/1", html=part))
-    assert is_found(pages.see("http://b.example/2", html=page(range(42, 45))))
 
 
 def test_what_more_pages_share_than_a_key_may_have_finds_none_of_them(pages, page, whole):

@@ -6,8 +6,8 @@ from contextlib import ExitStack, suppress
 import pytest
 from shared_crawlers import K, like, profile_of, require_agreement, see
 
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.filter import NearDuplicateFilter
 
 
 @pytest.fixture(params=["redis_server", "redis_cluster"])
@@ -22,12 +22,12 @@ def crawler(monkeypatch):
 
     In the end those of one index know the same pages, unless its server is away, and are closed.
     """
-    monkeypatch.setattr("dedup_filter.judging.profile_of", profile_of)
+    monkeypatch.setattr("dedup_filter.judge.profile_of", profile_of)
     of_index = defaultdict(list)
     with ExitStack() as closed:
 
         def open_pages(server, **options):
-            pages = CrawlFilter.open(server.url, **{"max_distance": K, **options})
+            pages = NearDuplicateFilter.open(server.url, **{"max_distance": K, **options})
             of_index[server.url].append(pages)
             closed.enter_context(suppress(StoreError))
             closed.callback(pages.close)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from shared_crawlers import K, Past, end_rest, let_lapse, like, lose_answer, require_agreement
 
-from dedup_filter.crawl_filter import CrawlFilter
 from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.filter import NearDuplicateFilter
 
 WHO = st.integers(0, 2)
 AWAY = object()
@@ -29,7 +29,7 @@ class Crawlers(RuleBasedStateMachine):
         super().__init__()
         server.flush()
         self.client = client
-        self.crawlers = [CrawlFilter.open(server.url, max_distance=K) for _ in range(3)]
+        self.crawlers = [NearDuplicateFilter.open(server.url, max_distance=K) for _ in range(3)]
         self.held = [[] for _ in self.crawlers]
         self.waiting = [[] for _ in self.crawlers]
         self.kept = {}
@@ -65,7 +65,10 @@ class Crawlers(RuleBasedStateMachine):
         if verdict is AWAY:
             self.kept[url] = page
         elif verdict.original_page is not None:
-            if way == "s" and verdict.original_page not in self.crawlers[who]._kept._log.held:
+            if (
+                way == "s"
+                and verdict.original_page not in self.crawlers[who].conductor._pages._log.held
+            ):
                 self.require_kept(verdict, page)
             else:
                 self.waiting[who].append((page, verdict))
@@ -83,7 +86,9 @@ class Crawlers(RuleBasedStateMachine):
     def ask(self, who):
         """Ask for the fates of the pages that others repeat."""
         for page, verdict in self.waiting[who][:]:
-            fate = self.attempt(lambda of=verdict.original_page: self.crawlers[who].fate(of))
+            fate = self.attempt(
+                lambda of=verdict.original_page: self.crawlers[who].conductor.fate(of)
+            )
             if fate in ("kept", "gone"):
                 self.waiting[who].remove((page, verdict))
             if fate == "kept":
@@ -113,12 +118,12 @@ class Crawlers(RuleBasedStateMachine):
 
     def teardown(self):
         for who, pages in enumerate(self.crawlers):
-            vars(pages._kept._process.connection).pop("run", None)  # answers come again
+            vars(pages.conductor._pages._process.connection).pop("run", None)  # answers come again
             while self.held[who]:
                 self.settle(who, "release")
         for who in [*range(3), *range(3)]:  # who reads releases what no process knows of
             self.ask(who)
-            self.crawlers[who]._kept._log.sync()
+            self.crawlers[who].conductor._pages._log.sync()
         assert not any(self.waiting), "what a page waits for is pending for ever"
         require_agreement(*self.crawlers)
         if self.is_all_there:

@@ -5,10 +5,8 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from site_pages import framed
-from update_lists import MemoryLists, exchanging
+from update_lists import MemoryLists
 
-from dedup_filter.errors import StoreError
 from dedup_filter.frames.host_frames import FrameUpdate
 from dedup_filter.store.redis import frame_exchange
 from dedup_filter.store.redis.frame_exchange import MOST_UPDATES, FrameExchange
@@ -186,40 +184,3 @@ def test_all_know_what_any_has_counted(history, rereadings, evictions, losses):
         for block, times in counted.items():
             # No rule needs more than twice, and nothing is made up.
             assert min(times, 2) <= process.known[block] <= times
-
-
-class TestFilters:
-    """Of several processes, each with an index of its own: only frames are shared."""
-
-    @pytest.fixture
-    def crawlers(self, lists):
-        opened = [exchanging(MemoryLists(number, lists)) for number in range(2)]
-        yield opened
-        for pages in opened:
-            pages.check()
-            pages.close()
-
-    def test_a_change_that_fails_counts_nowhere(self, crawlers, article, lists, monkeypatch):
-        one, _ = crawlers
-        count = one._judge._count
-
-        def fail(*given):
-            count(*given)
-            raise StoreError("the disk is full")
-
-        monkeypatch.setattr(one._judge, "_count", fail)
-        with pytest.raises(StoreError):
-            one.see(f"http://{HOST}/1", html=framed(article(1)))
-        assert lists == {}
-
-    def test_provisional_pages_are_judged_again_by_what_others_send(self, crawlers, article):
-        notice = article(99, words=400)
-        one, other = crawlers
-        one.see(f"http://{HOST}/0", html=f"<p>{article(0)}</p><p>{notice}</p>")
-        for number in (1, 2):
-            text = f"<p>{article(number)}</p><p>{notice}</p>"
-            other.see(f"http://{HOST}/{number}", html=text)
-        # For a page that is dropped no other is judged again.
-        one.see(f"http://{HOST}/print", html=f"<p>{article(0)}</p><p>{notice}</p>")
-        mirrored = one.see("http://b.example/0", html=f"<p>{article(0)}</p>")
-        assert mirrored.original == f"http://{HOST}/0"

@@ -18,7 +18,7 @@ def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(redis_clu
     for number in range(100):
         see(pages, like(number))
     claim(named, like(1_000))
-    named.totals()
+    named.conductor.totals()
     client = redis_cluster.client()
     found = keys(client)
     slots = {key: client.cluster_keyslot(key) for key in found}
@@ -75,7 +75,7 @@ def test_pages_that_are_never_seen_again_do_not_pin_the_log(redis_server, crawle
         assert see(awake, like(number, 1)).original_page == number + 1
         assert see(asleep, like(number + 1, 1)).original_page == number + 2
         assert see(late, like(number + 2, 1)).original_page == number + 3
-    assert late.fate(held.page) == "pending"
+    assert late.conductor.fate(held.page) == "pending"
     asleep.commit(held)
     assert see(late, like(20, 1)).original_page == held.page
     for pages in (asleep, awake, late):
@@ -87,9 +87,11 @@ def test_pages_that_are_never_seen_again_do_not_pin_the_log(redis_server, crawle
 def test_what_came_of_a_page_meanwhile_is_not_undone(redis_server, crawler, pinned):
     asleep, awake, held, _ = pinned
     asleep.commit(held)
-    told = asleep._kept._replica.standing(redis_server.client().get("dedup:{pages}:log:0"))
+    told = asleep.conductor._pages._replica.standing(
+        redis_server.client().get("dedup:{pages}:log:0")
+    )
     awake.forget(like(3).url)
-    asleep._kept._log.step("repeat_events", *told)
+    asleep.conductor._pages._log.step("repeat_events", *told)
     late = crawler(redis_server)
     assert len(late) == 20
     assert see(late, like(3, 1)).outcome == "new"

@@ -39,7 +39,7 @@ def test_a_lost_claim_is_committed_and_spares_the_page_that_has_its_number_by_no
     lost = lose_claim(servers, one, FIRST)
     assert see(other, SECOND).page == lost.page
     one.commit(lost)
-    assert one.fate(lost.page) == "kept", "it is the number of the other one"
+    assert one.conductor.fate(lost.page) == "kept", "it is the number of the other one"
     assert see(one, SECOND_AGAIN).outcome == "near"
     assert see(other, FIRST_AGAIN).outcome == "near"
     assert len(one) == 3
@@ -50,18 +50,18 @@ def test_a_page_that_is_taken_back_does_not_take_another_with_it(redis_server, c
     one, other = crawlers
     past = Past(redis_server.client())
 
-    def fail(page, *_):
+    def fail(page):
         past.come_back()
         assert see(other, SECOND).page == page
         see(other, THIRD)
-        one._kept._log.sync()
+        one.conductor._pages._log.sync()
         raise StoreError("no more calls")
 
-    countable = one._judge._countable
-    one._judge._countable = lambda *args, **_: fail(args[-1].page)
+    counting = one.conductor._counting
+    one.conductor._counting = lambda *args: fail(args[-1].verdict.page)
     with pytest.raises(StoreError):
         getattr(one, way)(FIRST.url, html=f"<p>{FIRST.text}</p>")
-    one._judge._countable = countable
+    one.conductor._counting = counting
     assert see(one, SECOND_AGAIN).outcome == "near"
 
 
@@ -102,7 +102,7 @@ def test_a_page_that_is_released_is_never_another_with_its_number(servers, crawl
     assert see(other, SECOND).page == claimed.page
     if is_lost_first:
         one.release(claimed)
-    assert one.fate(claimed.page) == "gone"
+    assert one.conductor.fate(claimed.page) == "gone"
     assert see(one, FIRST_AGAIN).outcome == "new"
 
 
@@ -118,11 +118,11 @@ def test_who_waits_for_a_page_is_not_told_of_another_with_its_number(
     third = crawler(redis_server)
     second = claim(third, SECOND)
     assert second.page == first.page
-    assert other.fate(first.page) == "gone"
+    assert other.conductor.fate(first.page) == "gone"
     one.release(first)
     other.release(claim(other, FIRST_AGAIN))
     again = see(other, SECOND_AGAIN)
-    assert (again.outcome, other.fate(again.page)) == ("new", "kept"), (
+    assert (again.outcome, other.conductor.fate(again.page)) == ("new", "kept"), (
         "its original can be asked of"
     )
     third.commit(second)
@@ -135,10 +135,10 @@ def test_a_number_that_somebody_waited_for_is_not_taken(redis_server, crawlers):
     first = claim(one, FIRST)
     claim(other, FIRST_AGAIN)
     past.come_back()
-    assert other.fate(first.page) == "gone"
+    assert other.conductor.fate(first.page) == "gone"
     second = claim(other, SECOND)
     other.commit(second)
-    assert other.fate(second.page) == "kept"
+    assert other.conductor.fate(second.page) == "kept"
     one.release(first)
 
 
@@ -172,12 +172,12 @@ def test_crawls_go_on_and_are_counted_on_when_everything_is_deleted(
     assert see(other, like(12)).outcome == "new"
     joined = crawler(redis_server)
     assert see(joined, FIRST).outcome == "exact"
-    assert {pages._kept._process.crawl for pages in (one, other, joined)} == {4}
+    assert {pages.conductor._pages._process.crawl for pages in (one, other, joined)} == {4}
     assert len(warnings()) == 2
     for pages in (one, other, joined):
         pages.close()
     later = crawler(redis_server)
-    assert later._kept._process.crawl == 5
+    assert later.conductor._pages._process.crawl == 5
     assert see(later, FIRST).outcome == "revisit"
 
 
@@ -185,7 +185,7 @@ def test_signs_of_life_make_no_index_of_their_own(redis_server, crawler):
     one = crawler(redis_server)
     redis_server.client().flushall()
     with pytest.raises(StoreError, match="deleted"):
-        one._kept._process.bring()
+        one.conductor._pages._process.bring()
     assert redis_server.client().dbsize() == 0
     assert see(one, FIRST).outcome == "new"
     assert see(crawler(redis_server), FIRST_AGAIN).outcome == "near"

@@ -32,8 +32,8 @@ def test_a_server_that_hangs_is_away_and_comes_back(start_redis, crawler, monkey
     with pytest.raises(StoreAway, match="cannot be reached"):
         see(pages, like(3))
     with pytest.MonkeyPatch.context() as patch:  # however slow the machine, its rest is not over
-        patch.setattr(pages._kept._process.connection, "_rests_until", float("inf"))
-        patch.setattr(pages._kept._process.connection, "_client", "not asked again")
+        patch.setattr(pages.conductor._pages._process.connection, "_rests_until", float("inf"))
+        patch.setattr(pages.conductor._pages._process.connection, "_client", "not asked again")
         with pytest.raises(StoreAway):
             see(pages, like(3))
     server.resume()
@@ -66,11 +66,11 @@ def test_what_is_settled_and_never_told_of_is_done_once(
     with pytest.raises(StoreAway):
         getattr(one, settle)(verdict)
     end_rest(one)
-    assert (one.fate(verdict.page) == "pending") == (settle == "commit")
+    assert (one.conductor.fate(verdict.page) == "pending") == (settle == "commit")
     length = redis_server.ask("GET", LENGTH)
     getattr(one, settle)(verdict)
     assert redis_server.ask("GET", LENGTH) == length
-    assert one.fate(verdict.page) == fate
+    assert one.conductor.fate(verdict.page) == fate
     assert see(other, like(1, 1)).outcome == outcome
 
 
@@ -94,9 +94,9 @@ def test_of_a_page_whose_lease_was_over_only_a_commit_is_recorded(redis_server, 
     verdict = claim(one, like(1))
     let_lapse(one)
     see(other, like(2))  # this releases it
-    assert other.fate(verdict.page) == "gone"
+    assert other.conductor.fate(verdict.page) == "gone"
     length = redis_server.ask("GET", LENGTH)
-    one._kept.replace(verdict.page, measures(like(3)))
+    one.conductor._pages.replace(verdict.page, measures(like(3)))
     assert redis_server.ask("GET", LENGTH) == length, "it is left so"
     getattr(one, settle)(verdict)
     assert see(other, like(1, 1)).outcome == ("near" if settle == "commit" else "new")
@@ -105,7 +105,7 @@ def test_of_a_page_whose_lease_was_over_only_a_commit_is_recorded(redis_server, 
 
 def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(crawlers):
     one, other = crawlers
-    records = one._kept._records
+    records = one.conductor._pages._records
     commit = records.commit
 
     def late(*arguments):
@@ -179,7 +179,7 @@ def test_new_measures_of_a_kept_page_are_those_of_its_record(servers, crawler):
     page = see(one, like(1)).page
     lose_answer(one, "replace")
     with pytest.raises(StoreAway):
-        one._kept.replace(page, measures(like(2)))
+        one.conductor._pages.replace(page, measures(like(2)))
     end_rest(one)
     if isinstance(servers, RedisServer):  # it was one step
         one.check()
@@ -187,7 +187,7 @@ def test_new_measures_of_a_kept_page_are_those_of_its_record(servers, crawler):
     else:  # the record did not follow: nothing is dropped for it, until it does
         assert see(other, like(1, 1)).outcome == "new"
         assert see(other, like(2, 1)).outcome == "new"
-        one._kept.replace(page, measures(like(3)))
+        one.conductor._pages.replace(page, measures(like(3)))
         one.check()
         assert see(other, like(3, 1)).original_page == page
 
@@ -215,13 +215,13 @@ def test_a_page_whose_recording_failed_half_way_can_be_judged_or_committed_again
     failed = len(judged) - (way == "claim")
     assert 0 < failed < 11
     again = judged[-1] if way == "claim" else judge(failed)
-    assert (again.outcome, one.fate(again.page)) == (
+    assert (again.outcome, one.conductor.fate(again.page)) == (
         "new",
         {"see": "kept", "claim": "pending"}[way],
     )
     one.commit(again)
     assert redis_server.client().hlen("dedup:{pages}:flight") == 0
-    assert one.totals()["pages"] == failed + 1 == len(one)
+    assert one.conductor.totals()["pages"] == failed + 1 == len(one)
     repeat = other.see("http://b.example/", html=framed(article(failed)))
     assert repeat.original_page == again.page
 
@@ -237,8 +237,8 @@ def test_a_page_that_is_pending_elsewhere_is_not_forgotten(servers, crawler, way
     mine = claim(other, like(2))
     assert other.forget(like(2).url) == 1, "what is pending here can be forgotten"
     other.commit(mine)
-    assert one.fate(mine.page) == other.fate(mine.page) == "gone"
-    assert other.fate(held.page) == ("kept" if there else "gone")
+    assert one.conductor.fate(mine.page) == other.conductor.fate(mine.page) == "gone"
+    assert other.conductor.fate(held.page) == ("kept" if there else "gone")
     assert other.forget(like(1).url) == there
     with SharedReader.open(servers.url) as reader:
         assert reader.recorded() == {1}

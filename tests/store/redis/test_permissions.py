@@ -7,7 +7,7 @@ import pytest
 from shared_crawlers import let_lapse
 from site_pages import framed
 
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.upkeep import index_at
 
 BOUNDS = {"max_pages": 20, "expire_days": 1, "canonical": True}
@@ -54,27 +54,27 @@ def login(servers):
 def crawl(url, article):
     """Do all that crawlers do, some of it as it comes of a crash or a lost answer."""
     for crawl in ("one", "two"):
-        one = CrawlFilter.open(url, crawl=crawl, **BOUNDS)
-        other = CrawlFilter.open(url, **BOUNDS)
+        one = NearDuplicateFilter.open(url, crawl=crawl, **BOUNDS)
+        other = NearDuplicateFilter.open(url, **BOUNDS)
         for number in range(6):
             one.see(f"http://a.example/{number}", html=framed(article(number)))
         held = [other.claim(f"http://b.example/{n}", html=framed(article(10 + n))) for n in (1, 2)]
         waits = one.claim("http://c.example/", html=framed(article(11)))
         assert waits.original_page is not None
-        assert one.fate(waits.original_page) == "pending"
+        assert one.conductor.fate(waits.original_page) == "pending"
         other.commit(held[0])
         other.release(held[1])
         other.claim("http://b.example/forgotten", text=article(13))
-        other._kept._log.held.clear()
+        other.conductor._pages._log.held.clear()
         for number in range(30):
             other.see(f"http://d.example/{number}", text=article(100 + number))
         other.see("http://d.example/short", text="few words")
         one.forget("http://a.example/1")
-        one.totals()
+        one.conductor.totals()
         one.claim("http://d.example/held", text=article(200))
         let_lapse(one)
         other.see("http://d.example/last", text=article(201))
-        other._kept._log.tend()
+        other.conductor._pages._log.tend()
         other.check()
         one.close()
         other.close()
@@ -87,8 +87,8 @@ def test_a_crawler_needs_what_is_documented(login, article):
 def test_readers_and_who_looks_after_an_index_need_what_is_documented(servers, login, article):
     crawl(servers.url, article)
     with (
-        CrawlFilter.open(servers.url, **BOUNDS) as alive,
-        CrawlFilter.open(servers.url, **BOUNDS) as dead,
+        NearDuplicateFilter.open(servers.url, **BOUNDS) as alive,
+        NearDuplicateFilter.open(servers.url, **BOUNDS) as dead,
     ):
         alive.claim("http://a.example/alive", text=article(300))
         dead.claim("http://a.example/dead", text=article(301))
@@ -99,7 +99,7 @@ def test_readers_and_who_looks_after_an_index_need_what_is_documented(servers, l
         with index.recorded() as recorded:
             records = list(recorded.records())
             crawls, scheme = recorded.crawls(), recorded.scheme
-            assert recorded.frames("a.example") is not None
+            assert recorded.host("a.example") is not None
         assert (len(records), len(crawls)) == (len(alive) - 1, 3)
     index = index_at(login("keeper", *rights("crawler"), *rights("reader")))
     assert index.forget([records[0].url]) == {records[0].url: 1}

@@ -12,7 +12,7 @@ from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.model import Outcome
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.records import _VERSION, pack_record, unpack_record
-from dedup_filter.text.page_url import host_of
+from dedup_filter.text.page_url import host_of, url_key
 
 # Half surrogates too: that is how bytes of a URL that are no text come out of a header.
 text = st.text(st.characters(exclude_categories=()))
@@ -25,7 +25,7 @@ similarities = st.one_of(st.none(), st.floats(0, 1, width=32))
 
 
 records = st.builds(
-    lambda url, **drawn: PageRecord(url=url, host=host_of(url), **drawn),
+    lambda url, **drawn: PageRecord(url=url, host=host_of(url), url_key=url_key(url), **drawn),
     url=urls,
     page=st.integers(1, 2**48),
     digest=st.binary(min_size=DIGEST_BYTES, max_size=DIGEST_BYTES),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from oracles import distance
 
-from dedup_filter.store.phrase_table import MOST_OF_KEY
+from dedup_filter.store.key_table import MOST_OF_KEY
 from dedup_filter.store.redis.replica import (
     EVENT_BYTES,
     GONE,

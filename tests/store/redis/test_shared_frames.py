@@ -120,3 +120,13 @@ def test_keys_of_another_application(servers, open_pages, framed):
     assert len(pages) == 1
     assert servers.client().get(key) == b"something else"
     servers.client().delete(key)
+
+
+def test_waiting_pages_are_judged_again_by_updates_of_others(open_pages, framed, article):
+    one, other = open_pages(), open_pages()
+    see_all(one, framed, [0])
+    see_all(other, framed, [1, 2])
+    # For a page that is dropped no other is judged again.
+    one.see(f"{SITE}/print", html=framed(0))
+    mirrored = one.see("http://b.example/0", html=f"<p>{article(0)}</p>")
+    assert mirrored.original == f"{SITE}/0"

@@ -60,7 +60,8 @@ def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, lo
     assert index_at(location).check().faults == []
     assert index_at(location).figures()["outcomes"] == {"new": 9, "near": 2}
     with index_at(location).recorded() as recorded:
-        assert [pair[:2] for pair in recorded.repeats()] == [(10, 1), (11, 9)]
+        dropped = [each for each in recorded.records() if not each.is_kept]
+    assert [(each.page, each.original) for each in dropped] == [(10, 1), (11, 9)]
 
 
 def test_crawls_are_known_by_name_or_by_start_and_come_before_later_ones(keeper, location, record):

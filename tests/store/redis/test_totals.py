@@ -15,7 +15,7 @@ def crawlers(redis_server, crawler):
 def totals(*crawlers):
     """What all have counted, without what none was found to be."""
     for pages in crawlers:
-        told = pages.totals()
+        told = pages.conductor.totals()
     return {name: count for name, count in told.items() if count}
 
 
@@ -24,9 +24,9 @@ def test_pages_that_repeat_one_released_elsewhere_are_counted_once(crawlers):
     first = claim(one, like(1))
     for edit in range(3):
         assert claim(other, like(1, edit)).original_page == first.page
-    assert other.fate(first.page) == "pending"
+    assert other.conductor.fate(first.page) == "pending"
     one.release(first)
-    assert other.fate(first.page) == other.fate(first.page) == "gone"
+    assert other.conductor.fate(first.page) == other.conductor.fate(first.page) == "gone"
     assert totals(one, other) == {"pages": 1, "new": 1}
     again = [claim(other, like(1, edit)).outcome for edit in range(3)]
     assert again == ["new", "near", "near"]
@@ -47,9 +47,9 @@ def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers):
     claim(other, like(1))
     one.commit(first)
     one.release(first)
-    assert other.fate(first.page) == "kept"
+    assert other.conductor.fate(first.page) == "kept"
     other.forget(like(1).url)
-    assert other.fate(first.page) == "gone"
+    assert other.conductor.fate(first.page) == "gone"
     assert totals(one, other) == {"pages": 3, "new": 1, "near": 1, "exact": 1}
 
 
@@ -61,7 +61,8 @@ def test_a_repeat_that_was_committed_is_recorded_once_its_original_is(redis_serv
     one.commit(first)
     other.close()
     with index_at(redis_server.url).recorded() as recorded:
-        assert recorded.repeats() == [(repeat.page, first.page, 1)]
+        (dropped,) = recorded.records([repeat.page])
+    assert (dropped.original, dropped.distance) == (first.page, 1)
 
 
 def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers):
@@ -71,7 +72,7 @@ def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers):
     totals(one, other)
     redis_server.client().flushall()
     assert see(other, like(2)).outcome == "new"
-    assert other.fate(first.page) == "gone"
+    assert other.conductor.fate(first.page) == "gone"
     assert totals(other) == {"pages": 1, "new": 1}
     one.close()  # it was not told yet
 
@@ -86,6 +87,6 @@ def test_what_could_not_be_brought_is_brought_later(redis_server, crawlers):
     client.set(key, "theirs")
     one.release(first)
     with pytest.raises(StoreError, match="refuses"):
-        one._kept._process.bring()
+        one.conductor._pages._process.bring()
     client.rename("aside", key)
     assert totals(one) == {"pages": 1, "new": 1}

@@ -26,7 +26,7 @@ def test_a_page_is_compared_with_what_came_while_it_was(
     verdict = one.claim(PART, text="\n\n".join(paragraphs[2:5]))
     assert (verdict.outcome, verdict.original) == ("near", WHOLE)
     assert verdict.reason == "shared_phrases"
-    assert one.fate(verdict.original_page) == ("pending" if whole_is_pending else "kept")
+    assert one.conductor.fate(verdict.original_page) == ("pending" if whole_is_pending else "kept")
     assert len(one) == len(other) == 1
     if whole_is_pending:
         other.commit(came[0])

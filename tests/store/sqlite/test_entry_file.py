@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.errors import StoreError
-from dedup_filter.store.sqlite.entry_file import EntryFile, UnusableEntries
+from dedup_filter.store.entry_file import EntryFile, UnusableEntries
 
 ARRAYS = [
     np.arange(1_000, dtype=np.uint64) * 0x9E3779B97F4A7C15,

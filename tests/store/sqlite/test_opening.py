@@ -1,30 +1,32 @@
 """What is at the path of an index when it is opened, and what becomes of it."""
 
 import os
+import sqlite3
+from contextlib import closing
 
 import pytest
 from index_feed import contents, tamper
 from patience import PROCESSES
-from store_pages import folder_store, page
+from store_pages import batch, folder_store, page
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.store.sqlite.page_reader import FORMAT, PageReader
-from dedup_filter.store.sqlite.snapshot import Snapshot
+from dedup_filter.store import sqlite_store
+from dedup_filter.store.sqlite_store import FORMAT, SqliteStore
 
 
 @pytest.fixture
 def folder(tmp_path):
     """An index with one page, at a path with strange letters."""
     with folder_store(tmp_path / "索引 50% #1?") as store:
-        store.insert(page(1))
-    return store.directory.path
+        store.write(batch(page(1)))
+    return store.folder.path
 
 
 class TestIsRefused:
     def test_a_folder_of_other_files_and_left_as_it_was(self, tmp_path):
         (tmp_path / "thesis.txt").write_text("years of work")
         before = contents(tmp_path)
-        for attempt in (folder_store, PageReader.open_to_read):
+        for attempt in (folder_store, SqliteStore.open_to_read):
             with pytest.raises(ConfigError, match=r"not an index|no index"):
                 attempt(tmp_path)
         assert contents(tmp_path) == before
@@ -50,7 +52,7 @@ class TestIsRefused:
         ("change", "kind", "message"),
         [
             (f"PRAGMA user_version = {FORMAT + 1}", StoreTooNew, f"has format {FORMAT + 1}"),
-            ("PRAGMA user_version = 2", ConfigError, "has format 2, .*`dedup-filter index import`"),
+            ("PRAGMA user_version = 9", ConfigError, "has format 9, .*dedup-filter index export"),
             ("PRAGMA application_id = 7", ConfigError, "another program: choose another folder"),
             (b"no database at all" * 99, StoreCorrupt, "no SQLite database any more"),
             (b"SQLite format 3\0" * 99, StoreCorrupt, "no SQLite database any more"),
@@ -63,17 +65,39 @@ class TestIsRefused:
         else:
             tamper(folder, change)
         before = (folder / "pages.sqlite3").read_bytes()
-        for attempt in (folder_store, PageReader.open_to_read):
+        for attempt in (folder_store, SqliteStore.open_to_read):
             with pytest.raises(kind, match=message):
                 attempt(folder)
         assert (folder / "pages.sqlite3").read_bytes() == before
         assert not (folder / "owner.json").exists()
 
+    def test_a_database_of_another_program_and_left_as_it_was(self, tmp_path):
+        """Even its journal mode, which is a byte of its file."""
+        with closing(sqlite3.connect(tmp_path / "pages.sqlite3")) as other:
+            other.execute("CREATE TABLE poems (line)")
+        before = contents(tmp_path)
+        for attempt in (folder_store, SqliteStore.open_to_read):
+            with pytest.raises(ConfigError, match="a database of another program"):
+                attempt(tmp_path)
+        assert {"lock": b""} | contents(tmp_path) == {"lock": b""} | before
+
+    @pytest.mark.parametrize("is_reader", [False, True])
+    def test_one_that_another_program_has_locked(self, folder, monkeypatch, is_reader):
+        monkeypatch.setattr(sqlite_store, "_WAIT_SECONDS", 0.1)
+        with closing(sqlite3.connect(folder / "pages.sqlite3", isolation_level=None)) as other:
+            other.execute("PRAGMA locking_mode = EXCLUSIVE")
+            other.execute("BEGIN EXCLUSIVE")
+            attempt = SqliteStore.open_to_read if is_reader else folder_store
+            with pytest.raises(StoreBusy, match="another program holds it locked"):
+                attempt(folder)
+        with folder_store(folder) as store:
+            assert store.count() == 1
+
     @pytest.mark.parametrize(
         "damage",
         [
-            "DELETE FROM meta WHERE key = 'scheme'",
-            "UPDATE meta SET value = '{' WHERE key = 'scheme'",
+            "DELETE FROM notes WHERE key = 'scheme'",
+            "UPDATE notes SET value = '{' WHERE key = 'scheme'",
         ],
     )
     def test_one_whose_scheme_is_gone_or_damaged(self, folder, damage):
@@ -85,14 +109,13 @@ class TestIsRefused:
 class TestAReader:
     def test_cannot_write(self, folder):
         with (
-            PageReader.open_to_read(folder) as reader,
+            SqliteStore.open_to_read(folder) as reader,
             pytest.raises(StoreError, match="cannot be written to"),
         ):
-            reader.rows("INSERT INTO hosts (name) VALUES ('new')")
+            reader.rows("INSERT INTO hosts VALUES ('new', 0, x'')")
 
-    @pytest.mark.parametrize("kind", [PageReader, Snapshot])
-    def test_does_not_need_the_right_to_write(self, folder, nobody, kind):
-        assert nobody.apply(count, [kind, folder]) == 1
+    def test_does_not_need_the_right_to_write(self, folder, nobody):
+        assert nobody.apply(count, [folder]) == 1
 
 
 def become_nobody():
@@ -101,9 +124,9 @@ def become_nobody():
         os.setuid(65534)
 
 
-def count(kind, folder):
-    with kind.open_to_read(folder) as reader:
-        return len(reader)
+def count(folder):
+    with SqliteStore.open_to_read(folder) as reader:
+        return reader.count()
 
 
 @pytest.fixture

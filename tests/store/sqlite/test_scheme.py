@@ -6,11 +6,10 @@ import xxhash
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import SchemeMismatch
 from dedup_filter.fingerprints.read_page import ReadPage
-from dedup_filter.judging import PageJudge
+from dedup_filter.judge import Judge
 from dedup_filter.store import records
 from dedup_filter.store.records import Scheme
-from dedup_filter.store.sqlite.page_store import PageStore
-from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
+from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.decode import parse
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import read_page
@@ -26,12 +25,9 @@ ferry told them that two farms on the island had run out of fodder in March.</p>
 def test_what_shapes_fingerprints_has_the_version_that_it_had():
     # Where this fails, some page's fingerprint is not what it was: raise TEXT_VERSION, then put
     # the new values here. An index made before must not be compared with pages from now on.
-    with PageStore.in_memory(Scheme.of()) as store:
-        store.start_crawl(0)
-        pages = PageJudge(FilterConfig(), SqlitePages(FilterConfig(), store))
+    with SqliteStore.in_memory(Scheme.of()) as store:
         page = ReadPage.of(read_page(parse(PAGE)), FilterConfig())
-        pages.claim(Place.of("https://www.example.com/"), page, is_pending=False)
-        [record] = store.records()
+        record = Judge(FilterConfig(), store).claim(Place.of("https://example.com/"), page).record
     found = (
         records.TEXT_VERSION,
         f"{record.fingerprint:016x}",

@@ -5,10 +5,9 @@ from functools import partial
 import pytest
 from made_text import prose
 
-from dedup_filter import judging
-from dedup_filter.crawl_filter import CrawlFilter
+from dedup_filter import judge
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints.profile import PageProfile, profile_of
-from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
 from dedup_filter.text.headlines import times_headed as times_in
 
 WORDS = [f"word{number}" for number in range(400)]
@@ -31,7 +30,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, PageProfile]]:
         profiles.append((found.text, found))
         return found
 
-    monkeypatch.setattr(judging, "profile_of", noted)
+    monkeypatch.setattr(judge, "profile_of", noted)
     return profiles
 
 
@@ -39,13 +38,13 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, PageProfile]]:
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[PageProfile]:
     """The profiles that were compared with the kept pages, in their order."""
     profiles: list[PageProfile] = []
-    compare = SqlitePages.compare
+    compare = judge.judge
 
-    def noted(self, place, page):
+    def noted(place, page, *arguments):
         profiles.append(page)
-        return compare(self, place, page)
+        return compare(place, page, *arguments)
 
-    monkeypatch.setattr(SqlitePages, "compare", noted)
+    monkeypatch.setattr(judge, "judge", noted)
     return profiles
 
 
@@ -54,7 +53,7 @@ def times_headed(compared: list[PageProfile], *parts: str) -> list[int]:
 
 
 def outcomes(*markup: str, urls: str = "http://a.example/{}") -> list[str]:
-    with CrawlFilter.open() as pages:
+    with NearDuplicateFilter.open() as pages:
         seen = [pages.see(urls.format(n), html=html).outcome for n, html in enumerate(markup)]
         pages.check()
     return seen
@@ -202,7 +201,7 @@ def test_frames_that_cannot_be_read_are_counted_anew_and_the_log_says_so(
     tmp_path, monkeypatch, caplog
 ):
     def crawl(number):
-        with CrawlFilter.open(tmp_path / "index") as pages:
+        with NearDuplicateFilter.open(tmp_path / "index") as pages:
             text = " ".join(f"w{number}x{word}" for word in range(60))
             return pages.see(f"http://a.example/{number}", html=f"<p>{text}</p>").outcome
 
@@ -219,15 +218,15 @@ class TestMemoryThatIsTooSmall:
 
     @staticmethod
     def crawl(location, **options):
-        with CrawlFilter.open(location, frame_memory=1e-6, **options) as pages:
+        with NearDuplicateFilter.open(location, frame_memory=1e-6, **options) as pages:
             for number in range(6):
                 text = f"<p>{prose(number)}</p>"
                 pages.see(f"http://{number % 2}.example/{number}", html=text)
             pages.check()
-            return pages.forgotten_hosts
+            return pages.conductor.forgotten
 
     def test_is_counted_and_the_log_says_once_what_to_do(self, caplog):
-        assert self.crawl("memory:") == 5
+        assert self.crawl("memory:") == 4
         (message,) = caplog.messages
         assert "frame_memory=1e-06 MB" in message
         assert "DEDUP_FRAME_MEMORY" in message

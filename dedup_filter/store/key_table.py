@@ -1,20 +1,20 @@
-"""Keys of pages, see `phrase_keys` -> the pages that share keys with a page.
+"""Keys of 32 bits -> the pages that have them: keys of phrases, of digests, of URLs.
 
     add -> fresh    the last 4,096 pages: key -> pages
              | when full
            young    one sorted array of entries, key * 2**32 + page
              | when it has sqrt(fresh entries * old entries)
-           old      another sorted array; may be a file that is mapped into memory
+           old      another sorted array
 
 The entries of a removed page are marked, and the next merge leaves them out. After any additions
 and removals a look-up finds the same pages as in a table made anew.
 
-Look-ups skip a key of more than `MOST_OF_KEY` pages: its phrase stands on many pages (a licence, a
-notice), so it identifies none. The entries of the key stay, because pages may be removed.
+Key 0 stands for none. A digest or the hash of a URL is cut to its first 32 bits, so the caller
+compares the whole value: among 10 million pages, one look-up in 400 finds another page.
 
-Cost: 64 bytes a page in the arrays, 1.6 KB for a fresh one; 10 us to add a page; 60 us a look-up; a
-merge of all 0.1 s for a million pages. Pages with numbers above 32 bits
-are not stored. One thread at a time.
+Cost: 8 bytes a key in the arrays, 200 for a fresh one; 0.6 us to add a key, 4 us to look one up; a
+merge of 8 million keys takes 0.1 s. Pages with numbers above 32 bits are not stored. One thread at
+a time.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.sketch import KEY, KEYS, KEYS_BYTES
+from dedup_filter.fingerprints.sketch import KEY, KEYS
 from dedup_filter.hamming.pairs import RowArray, distinct
 
 Entries = npt.NDArray[np.uint64]
@@ -43,11 +43,8 @@ _BITS = 32
 _PAGE = np.uint64(2**_BITS - 1)
 
 
-class PhraseTable:
-    """Pages by the keys of their phrases.
-
-    `entries`: an array from `sealed`, neither copied nor written to.
-    """
+class KeyTable:
+    """Pages by their keys; `entries`: an array from `sealed`, neither copied nor written to."""
 
     def __init__(self, entries: Entries = NO_ENTRIES) -> None:
         self._old, self._young = entries, NO_ENTRIES
@@ -66,7 +63,7 @@ class PhraseTable:
         fresh = self._fresh_count * _FRESH_BYTES
         return int(self._old.nbytes + self._young.nbytes) + fresh
 
-    def add(self, keys: bytes, page: int) -> None:
+    def add(self, keys: Iterable[int], page: int) -> None:
         """Add a page with its keys. Requires: the page is not in the table."""
         for key, entry in _entries_of(keys, page):
             if entry in self._gone:
@@ -77,28 +74,24 @@ class PhraseTable:
         if self._fresh_count > _FRESH:
             self._seal()
 
-    def add_many(
-        self, keys: Sequence[bytes] | npt.NDArray[np.bytes_], pages: Sequence[int] | RowArray
-    ) -> None:
-        """Add pages, each with its keys, which may be none. Requires: none is in the table.
+    def add_many(self, keys: npt.NDArray[np.uint32], pages: RowArray) -> None:
+        """Add pages (n,), each with its keys (n, m); 0: none. Requires: none is in the table.
 
-        Cost: 1 us a page from `_BULK` pages on.
+        Cost: 0.1 us a key from `_BULK` pages on.
         """
-        of_pages = np.ascontiguousarray(keys, f"S{KEYS_BYTES}").view(KEY).reshape(-1, KEYS)
-        numbers = np.asarray(pages, np.uint64)
-        if len(numbers) < _BULK:
-            for each, page in zip(of_pages, numbers.tolist(), strict=True):
-                self.add(each.tobytes(), page)
+        if len(pages) < _BULK:
+            for each, page in zip(keys.tolist(), pages.tolist(), strict=True):
+                self.add(each, page)
             return
-        entries = of_pages.astype(np.uint64) << np.uint64(_BITS) | numbers[:, np.newaxis]
-        entries = distinct(entries[(of_pages > 0) & (numbers[:, np.newaxis] <= _PAGE)])
+        numbers = pages.astype(np.uint64)[:, np.newaxis]
+        entries = keys.astype(np.uint64) << np.uint64(_BITS) | numbers
+        entries = distinct(entries[(keys > 0) & (numbers <= _PAGE)])
         are_back = np.isin(entries, np.fromiter(self._gone, np.uint64, len(self._gone)))
-        young = _merged(self._young, entries[~are_back])
+        self._young = _merged(self._young, entries[~are_back])
         self._gone.difference_update(entries[are_back].tolist())
-        self._young = young
         self._seal()
 
-    def remove(self, keys: bytes, page: int) -> None:
+    def remove(self, keys: Iterable[int], page: int) -> None:
         """Remove a page with these keys.
 
         Raises:
@@ -118,42 +111,14 @@ class PhraseTable:
         if len(self._gone) > max(_FRESH, len(self._old) // 4):
             self._seal(into_old=True)
 
-    def sharing(self, texts: Iterable[bytes], before: float = inf) -> Counter[int]:
-        """Return, for each page that shares keys, the most keys that it shares with one text.
+    def pages_of(
+        self, keys: Sequence[int], *, most: int | None = None, before: float = inf
+    ) -> dict[int, list[int]]:
+        """Return key -> the pages that have it, in no order; keys that no page has are left out.
 
-        `before`: only pages below this number count.
+        `most`: keys that more pages have are left out, too. `before`: only pages below this number
+        count.
         """
-        of_texts = [_keys_of(keys) for keys in texts]
-        known = self._pages_of(sorted({*chain.from_iterable(of_texts)}), before)
-        found: Counter[int] = Counter()
-        for keys in of_texts:
-            found |= Counter(page for key in keys for page in known.get(key, ()))
-        return found
-
-    def sealed(self) -> Entries:
-        """Merge everything into one array, and return it. The caller must not write to it."""
-        self._seal(into_old=True)
-        return self._old
-
-    @property
-    def pairs(self) -> npt.NDArray[np.void]:
-        """All entries, with fields `page` and `value`, the key. Cost: a merge."""
-        entries = self.sealed()
-        columns = [(entries & _PAGE).astype(np.int64), entries >> np.uint64(_BITS)]
-        return np.rec.fromarrays(columns, dtype=[("page", np.int64), ("value", np.uint64)])
-
-    def check(self) -> None:
-        """Verify the invariants. Raises AssertionError if one is broken."""
-        for entries in self._sealed:
-            assert (entries[1:] > entries[:-1]).all(), "entries of phrases are not in order"
-        assert self._fresh_count == sum(map(len, self._fresh.values())), "fresh phrases are amiss"
-
-    @property
-    def _sealed(self) -> tuple[Entries, Entries]:
-        return self._old, self._young
-
-    def _pages_of(self, keys: Sequence[int], before: float) -> dict[int, list[int]]:
-        """Return the pages of each key; keys of more than `MOST_OF_KEY` pages are left out."""
         first = np.array(keys, np.uint64) << np.uint64(_BITS)
         last = first | _PAGE
         parts: dict[int, list[Iterable[int]]] = {}
@@ -167,8 +132,49 @@ class PhraseTable:
         found = {}
         for key, of_key in parts.items():
             earlier = (page for page in chain.from_iterable(of_key) if page < before)
-            found[key] = list(islice(earlier, MOST_OF_KEY + 1))
-        return {key: pages for key, pages in found.items() if len(pages) <= MOST_OF_KEY}
+            pages = list(earlier if most is None else islice(earlier, most + 1))
+            if pages and (most is None or len(pages) <= most):
+                found[key] = pages
+        return found
+
+    def ends_of(self, key: int, most: int) -> list[int]:
+        """Return `most` of the first pages that have a key, and as many of the last, ascending.
+
+        A page that was removed and added again may count as a later one. Cost: 10 us, however many
+        pages have the key.
+        """
+        first = np.uint64(key << _BITS)
+        fresh = self._fresh.get(key, [])
+        pages = {*fresh[:most], *fresh[-most:]}
+        for entries in self._sealed:
+            start = int(entries.searchsorted(first))
+            end = int(entries.searchsorted(first | _PAGE, "right"))
+            for places in (range(start, end), reversed(range(start, end))):
+                pages.update(islice(self._there(entries, places), most))
+        found = sorted(pages)
+        return found if len(found) <= 2 * most else found[:most] + found[-most:]
+
+    def sealed(self) -> Entries:
+        """Merge everything into one array, and return it. The caller must not write to it."""
+        self._seal(into_old=True)
+        return self._old
+
+    @property
+    def pairs(self) -> npt.NDArray[np.void]:
+        """All entries, with fields `page` and `value`, the key, sorted. Cost: a merge."""
+        entries = self.sealed()
+        columns = [(entries & _PAGE).astype(np.int64), entries >> np.uint64(_BITS)]
+        return np.rec.fromarrays(columns, dtype=[("page", np.int64), ("value", np.uint64)])
+
+    def check(self) -> None:
+        """Verify the invariants. Raises AssertionError if one is broken."""
+        for entries in self._sealed:
+            assert (entries[1:] > entries[:-1]).all(), "entries of keys are not in order"
+        assert self._fresh_count == sum(map(len, self._fresh.values())), "fresh keys are amiss"
+
+    @property
+    def _sealed(self) -> tuple[Entries, Entries]:
+        return self._old, self._young
 
     def _there(self, entries: Entries, places: Iterable[int]) -> Iterator[int]:
         """Yield the pages at some places of an array, without removed ones."""
@@ -191,15 +197,31 @@ class PhraseTable:
         self._fresh_count = 0
 
 
-def _keys_of(keys: bytes) -> list[int]:
-    """Return the distinct keys, without zeros, which pad."""
+def phrase_keys(keys: bytes) -> list[int]:
+    """Return the distinct keys of a page's phrases (`PageProfile.keys`)."""
     return [key for key in dict.fromkeys(np.frombuffer(keys, KEY).tolist()) if key]
 
 
-def _entries_of(keys: bytes, page: int) -> Iterator[tuple[int, int]]:
+def sharing(table: KeyTable, texts: Iterable[bytes], before: float = inf) -> Counter[int]:
+    """Return, for each page that shares phrases, the most keys that it shares with one text.
+
+    A key of more than `MOST_OF_KEY` pages is skipped: its phrase stands on many pages (a licence, a
+    notice), so it identifies none. `before`: only pages below this number count.
+    """
+    of_texts = [*map(phrase_keys, texts)]
+    wanted = sorted({*chain.from_iterable(of_texts)})
+    known = table.pages_of(wanted, most=MOST_OF_KEY, before=before)
+    found: Counter[int] = Counter()
+    for keys in of_texts:
+        found |= Counter(page for key in keys for page in known.get(key, ()))
+    return found
+
+
+def _entries_of(keys: Iterable[int], page: int) -> Iterator[tuple[int, int]]:
     """Yield each key of a page with its entry."""
-    for key in _keys_of(keys) if page >> _BITS == 0 else ():
-        yield key, key << _BITS | page
+    for key in dict.fromkeys(keys) if page >> _BITS == 0 else ():
+        if key:
+            yield key, key << _BITS | page
 
 
 def _has(entries: Entries, entry: int) -> bool:

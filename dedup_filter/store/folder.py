@@ -21,7 +21,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
-from dedup_filter.store.sqlite.entry_file import EntryFile
+from dedup_filter.store.entry_file import EntryFile
 
 _PAGES = "pages.sqlite3"
 _OURS = {
@@ -30,7 +30,7 @@ _OURS = {
 }
 
 
-class IndexDirectory:
+class IndexFolder:
     """The paths of an index; "~" stands for the home folder of the user.
 
     The file system is not read until a method is called.
@@ -44,10 +44,6 @@ class IndexDirectory:
 
     def __str__(self) -> str:
         return str(self.path)
-
-    def page_bytes(self) -> int:
-        """Return the size of the database in bytes."""
-        return sum(path.stat().st_size for path in (self.pages, self.log) if path.exists())
 
     def require_index(self) -> None:
         """Refuse a path without an index.
@@ -100,7 +96,7 @@ class OwnerLock:
         StoreError: the folder cannot be written to.
     """
 
-    def __init__(self, directory: IndexDirectory) -> None:
+    def __init__(self, directory: IndexFolder) -> None:
         self._owner = directory.path / "owner.json"
         self._lock = FileLock(directory.path / "lock", timeout=0, thread_local=False)
         try:

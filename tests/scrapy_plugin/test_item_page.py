@@ -8,8 +8,7 @@ from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlR
 from scrapy.responsetypes import responsetypes
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.page_fates import Judgement
-from dedup_filter.scrapy_plugin.visits import Page, Visit
+from dedup_filter.scrapy_plugin.response import Judgement, Page, Visit
 from dedup_filter.text.page_fields import (
     URL_NAMES,
     FieldNames,

@@ -1,0 +1,235 @@
+"""A page and the record of an earlier visit at its URL -> is it still this page; what changed.
+
+    blocks of both, in page order -> came, went
+    phrases in both directions, headlines -> still this page, or another one
+
+Other pages are asked whether text of the page would be lost (`rule`); an earlier visit is asked
+whether it is this page. Half of the page's own text must be there, and a third of the earlier text
+still be here, or three quarters of the page's own text.
+
+What changes by itself was masked when the page was read, or stands in a learnt slot (`slots`).
+Links, items of links and elements that HTML names as beside are not told; links are the text of a
+list, a page with more words in links than outside. Other blocks beside the text are told if nothing
+was replaced at the same kind of place (a paragraph more or less, but not another teaser), or if a
+number alone was, in a learnt slot, too: a price.
+
+A record has, for each block of its row (`sketch`), 4 bytes:
+
+    words   1 byte: the number of words, at most 127; 128 more if it may be told that it went
+    rest    1 byte: a hash of its text without numbers
+    slot    2 bytes: a hash of its kind of place, see `Places.slots`
+
+Knows no index and no store. Cost: 0.1 ms, linear in the number of blocks.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.comparison.candidates import Stored
+from dedup_filter.fingerprints.block_columns import BlockColumns, FloatArray
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.sketch import (
+    MOST_BLOCKS,
+    BoolArray,
+    contained,
+    row_in,
+    row_of,
+)
+from dedup_filter.frames.slots import SlotChange
+from dedup_filter.model import Again, Reason, Source
+from dedup_filter.text.blocks import text_hash
+from dedup_filter.text.headlines import is_headed_alike
+from dedup_filter.thresholds import HALF, MIN_WORDS, MOST, THIRD
+
+_BLOCK = np.dtype([("words", np.uint8), ("rest", np.uint8), ("slot", "<u2")])
+_MOST_WORDS, _IS_TOLD = 127, 128
+_NUMBER = re.compile(r"\d[\d.,:]*")
+_NO_ROWS = np.empty(0, _BLOCK)
+
+
+class Earlier(Stored, Protocol):
+    """The fields of a record that a later visit of its page is compared with."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the page was kept."""
+
+    @property
+    def original(self) -> int | None:
+        """The number of the page that it repeats."""
+
+    @property
+    def reason(self) -> Reason | Source | Again | None:
+        """How its original was found."""
+
+    @property
+    def similarity(self) -> float | None:
+        """Share of its phrases that its original has."""
+
+
+class Visit(NamedTuple):
+    """A page compared with its earlier visit."""
+
+    is_same: bool
+    """Whether it is still this page."""
+    share: float
+    """Share of its own text that was there."""
+    change: float
+    """Share of the words that came or went, 0 to 1: see `Verdict.change`."""
+    came: BoolArray
+    """Which blocks came, (n,)."""
+    told: BoolArray
+    """Which of these are a change of the page, (n,)."""
+    slots: Mapping[int, SlotChange]
+    """Slot -> what its text did; empty if the other text has not stayed."""
+
+
+def packed_visit(blocks: BlockColumns) -> bytes:
+    """Return what a record has of the blocks of a page beside their row."""
+    rows = np.zeros(min(len(blocks.hashes), MOST_BLOCKS), _BLOCK)
+    words = np.diff(blocks.ends)[: len(rows)].clip(max=_MOST_WORDS)
+    rows["words"] = words + _IS_TOLD * (_are_told(blocks) | _texts(blocks))[: len(rows)]
+    rows["rest"] = _rests(blocks)[: len(rows)]
+    rows["slot"] = blocks.places.slots[: len(rows)]
+    return rows.tobytes()
+
+
+def is_visit(packed: bytes, sketch: bytes) -> bool:
+    """Return whether some bytes have the format of `packed_visit`, for the blocks of a sketch."""
+    return len(packed) in (0, _BLOCK.itemsize * len(row_in(sketch)))
+
+
+def visit_of(page: PageProfile, earlier: Stored) -> Visit:
+    """Compare a page with the record of an earlier visit."""
+    blocks, nothing = page.blocks, np.zeros(len(page.blocks.hashes), np.bool_)
+    if page.digest == earlier.digest:
+        return Visit(True, 1.0, 0.0, nothing, nothing, _slots(blocks, nothing, _NO_ROWS, nothing))
+    places, shares, row = blocks.places, blocks.shares_in(earlier.sketch), row_in(earlier.sketch)
+    came: BoolArray = ~np.isin(row_of(blocks.hashes), row)
+    if len(row) == MOST_BLOCKS:
+        came &= shares.missing > 0
+    rows = np.frombuffer(earlier.visit, _BLOCK)
+    gone = rows[(~np.isin(row, row_of(blocks.all_hashes)))[: len(rows)]]
+    told, text, are_values = _are_told(blocks), _own_text(blocks), _values(blocks, came, gone)
+    main = text & (places.in_main | places.in_new)
+    own = main if shares.words[main].sum() >= MIN_WORDS else text
+    words = float(shares.words[own].sum())
+    share = 1 - float(shares.missing[own].sum()) / words if words else 1.0
+    there, _, size = (
+        int(each[0]) for each in contained(np.unique(blocks.shingles), [earlier.sketch])
+    )
+    back = there / size if size else 1.0
+    is_same = (
+        share >= HALF
+        and (back >= THIRD or share >= MOST)
+        and is_headed_alike(page.headline, earlier.headline, page.counts)
+    )
+    told |= are_values & places.is_learnt & ~places.is_masked
+    told_came, change = _change(blocks, shares.missing, came, told, are_values, gone)
+    slots = _slots(blocks, came, gone, are_values) if is_same else {}
+    return Visit(is_same, share, change, came, told_came, slots)
+
+
+def own_row(earlier: Stored) -> frozenset[int]:
+    """Return 16 bits of each block that an earlier visit has shown and that was not frame."""
+    return frozenset(row_in(earlier.sketch).tolist())
+
+
+def _change(
+    blocks: BlockColumns,
+    missing: FloatArray,
+    came: BoolArray,
+    told: BoolArray,
+    are_values: BoolArray,
+    gone: npt.NDArray[np.void],
+) -> tuple[BoolArray, float]:
+    """Return which blocks are a change of the page, and the share of words that came or went."""
+    places, words = blocks.places, np.diff(blocks.ends)
+    beside = came & ~told & _texts(blocks)
+    is_value = are_values & places.is_line & ~places.is_outside
+    told_came = (came & told) | (beside & (is_value | ~np.isin(places.slots, gone["slot"])))
+    is_edited = told_came & places.is_prose & (missing < words)
+    new = np.where(is_edited, np.maximum(missing, 1), words)
+    came_words = float(new[told_came].sum())
+    # What stood where text is known to change, or gave way to text that is not told, was no change.
+    by_itself = (came & _known(blocks)) | (beside & ~told_came)
+    known = np.concatenate([blocks.learnt_slots, places.slots[by_itself]])
+    were_told = gone[(gone["words"] >= _IS_TOLD) & ~np.isin(gone["slot"], known)]
+    went_words = float((were_told["words"] & _MOST_WORDS).sum())
+    went_words = max(went_words - float((words - missing)[is_edited].sum()), 0.0)
+    in_all = float(words[told | told_came].sum()) + went_words
+    return told_came, min((came_words + went_words) / max(in_all, 1), 1.0)
+
+
+def _slots(
+    blocks: BlockColumns, came: BoolArray, gone: npt.NDArray[np.void], are_values: BoolArray
+) -> dict[int, SlotChange]:
+    """Return what the text of each slot of a page did; without slots whose text changed in part.
+
+    A slot with half of the text of the page is its text.
+    """
+    places, words = blocks.places, np.diff(blocks.ends)
+    is_text = (places.is_prose | places.is_line) & (came | ~_known(blocks))
+    values = {*places.slots[is_text & are_values].tolist()}
+    went, found = {*gone["slot"].tolist()}, dict[int, SlotChange]()
+    in_all = float(words[is_text].sum())
+    for slot in {*places.slots[is_text].tolist()} - values:
+        there = is_text & (places.slots == slot)
+        of_slot, new = float(words[there].sum()), float(words[there & came].sum())
+        if of_slot <= HALF * in_all and (not new or (new >= HALF * of_slot and slot in went)):
+            found[slot] = "change" if new else "stay"
+    changed = np.isin(places.slots, [slot for slot, change in found.items() if change == "change"])
+    others = is_text & ~changed
+    stayed = float(words[others & ~came].sum())
+    has_stayed = stayed >= MOST * float(words[others].sum())
+    return {**(found if has_stayed else {}), **dict.fromkeys(values, "value")}
+
+
+def _values(blocks: BlockColumns, came: BoolArray, gone: npt.NDArray[np.void]) -> BoolArray:
+    """Return the blocks that came and differ by a number alone from one that went, (n,)."""
+    placed = blocks.places.slots.astype(np.uint32) << 8 | _rests(blocks)
+    like_gone = np.isin(placed, gone["slot"].astype(np.uint32) << 8 | gone["rest"])
+    numbers = [_NUMBER.search(text) is not None for text in blocks.texts]
+    are_changed: BoolArray = came & like_gone & np.array(numbers, np.bool_)
+    return are_changed
+
+
+def _rests(blocks: BlockColumns) -> npt.NDArray[np.uint8]:
+    """Return 8 bits of the text of each block without its numbers, (n,)."""
+    rests = (text_hash(_NUMBER.sub("", text)) & 0xFF for text in blocks.texts)
+    return np.fromiter(rests, np.uint8, len(blocks.texts))
+
+
+def _are_told(blocks: BlockColumns) -> BoolArray:
+    """Return which blocks are the page's own text, and values; of a list the links, too."""
+    places, words, text = blocks.places, np.diff(blocks.ends), _own_text(blocks)
+    inside: BoolArray = ~(places.is_framed | places.is_beside | _known(blocks))
+    is_list = words[text & inside].sum() < HALF * words[inside].sum()
+    return text | inside if is_list else text
+
+
+def _own_text(blocks: BlockColumns) -> BoolArray:
+    """Return which blocks are the page's own text, and values."""
+    places = blocks.places
+    own = places.in_span | places.in_main | places.in_new | places.is_row
+    return own & _texts(blocks)
+
+
+def _texts(blocks: BlockColumns) -> BoolArray:
+    """Return which blocks are text that is neither in a frame nor known to change by itself."""
+    places = blocks.places
+    is_text = places.is_prose | places.is_line
+    texts: BoolArray = is_text & ~(places.is_item | places.is_framed | _known(blocks))
+    return texts
+
+
+def _known(blocks: BlockColumns) -> BoolArray:
+    """Return which blocks are known frame of the host, or change by themselves."""
+    places = blocks.places
+    is_value = places.is_line & (places.in_span | places.is_row)
+    known: BoolArray = places.is_masked | places.is_learnt | (places.is_frame & ~is_value)
+    return known

@@ -1,0 +1,413 @@
+"""Pages that come again at their own URL: known again, changes told, volatile places learnt."""
+
+from random import Random
+
+import pytest
+from made_text import prose
+from store_pages import kill
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.frames import slots
+from dedup_filter.store.sqlite_store import SqliteStore
+
+MENU = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in "news sport money help".split())
+PRICES = {
+    "row": "<table><tr><td>Price</td><td>EUR {}</td></tr></table>",
+    "div": '<div class="price">EUR {}</div>',
+    "sentence": '<div class="box">Price: {} EUR incl. VAT and delivery to your door</div>',
+    "item": "<ul><li>Price: {} EUR</li><li>Weight: 4 kg</li></ul>",
+    "stock": '<div class="stock">{} pieces in stock</div>',
+}
+
+
+def page(number, *, above="", beside="", within="", words=120):
+    """A page of its own text, with what may be within, beside or above its text."""
+    text = "".join(f"<p>{prose(100 * number + part, words=words // 2)}</p>" for part in range(2))
+    return (
+        f"<html><title>Page {number} about things</title><body>{above}<ul>{MENU}</ul>"
+        f"<main><h1>Page {number} about things</h1>{within}{text}</main>"
+        f'<div class="rest">{beside}</div><footer>All rights are reserved by us.</footer></body>'
+    )
+
+
+def quote(*seed):
+    """A quotation that hardly comes twice."""
+    return f'<div class="quote"><p>{prose(Random(str(seed)).randrange(10**6), words=24)}</p></div>'
+
+
+def unnamed(text):
+    """A text in elements without a name, such as prices and quotations have alike."""
+    return f"<div><p>{text}</p></div>"
+
+
+@pytest.fixture
+def crawls(tmp_path):
+    """Crawl pages once more; return the verdict on each."""
+
+    def crawl(pages, **options):
+        with NearDuplicateFilter.open(tmp_path / "index", **options) as index:
+            found = [index.see(f"https://site.example/{name}", html=html) for name, html in pages]
+            index.check()
+            crawl.size, crawl.learnt = len(index), index.conductor.learnt
+        return found
+
+    return crawl
+
+
+def outcomes(verdicts):
+    return {verdict.outcome for verdict in verdicts}
+
+
+def test_an_unchanged_page_is_known_again_whatever_stands_beside_its_text(crawls):
+    for crawl in range(5):
+        pages = [(n, page(n, beside=quote(crawl, n))) for n in range(30)]
+        found = crawls(pages)
+        assert outcomes(found) == ({"new"} if crawl == 0 else {"revisit"})
+        assert crawls.size == 30
+
+
+@pytest.mark.parametrize("markup", PRICES.values(), ids=PRICES)
+@pytest.mark.parametrize("words", [60, 400])
+def test_a_price_of_each_day_is_told_each_day(crawls, markup, words):
+    for day in range(5):
+        prices = [Random(100 * n + day).randrange(1000, 90_000) / 100 for n in range(20)]
+        found = crawls(
+            [(n, page(n, within=markup.format(prices[n]), words=words)) for n in range(20)]
+        )
+        assert outcomes(found) == ({"new"} if day == 0 else {"revisit"})
+        if day:
+            assert all(verdict.change > 0 for verdict in found)
+    assert not crawls.learnt
+
+
+LAYOUTS = {
+    "table": '<table><tr><td class="c"><h2>{head}</h2>{price}<div class="t"><p>{text}</p></div>'
+    "</td></tr></table>",
+    "section": "<section><h2>{head}</h2>{price}<section><p>{text}</p></section></section>",
+    "below": '<div><h2>{head}</h2><div class="t"><p>{text}</p><p>{text}</p></div>{price}</div>',
+    "above": '<div class="buy">{price}</div><h1>{head}</h1><div class="t"><p>{text}</p></div>',
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("price", ["EUR {}.50", "only {} pieces left"])
+def test_a_number_that_changes_beside_the_text_is_told(crawls, layout, price):
+    def goods(number, day):
+        shown = price.format(Random(100 * number + day).randrange(10, 900))
+        parts = {"head": f"Chair {prose(number, words=3)}", "text": prose(number, words=90)}
+        return f"<ul>{MENU}</ul>" + layout.format(price=f'<div class="p">{shown}</div>', **parts)
+
+    for day in range(3):
+        found = crawls([(n, goods(n, day)) for n in range(9)])
+        assert [verdict.change > 0 for verdict in found if day] == [True] * 9 * (day > 0)
+    found = crawls([(n, goods(n, 2)) for n in range(9)])
+    assert [verdict.change for verdict in found] == [0.0] * 9
+
+
+def test_a_number_that_changes_outside_the_main_element_is_not_told(crawls):
+    for day in range(2):
+        outside = [Random(n + 100 * day).randrange(-9, 39) for n in range(9)]
+        above = [f'<div class="top"><div>Outside: {each} degrees</div></div>' for each in outside]
+        found = crawls([(n, page(n, above=above[n])) for n in range(9)])
+    assert [verdict.change for verdict in found] == [0.0] * 9
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ['<li><a href="/{n}">{title}</a></li>', '<div><a href="/{n}"><h3>{title}</h3></a>{n}</div>'],
+)
+def test_other_links_are_told_on_a_list_and_not_beside_an_article(crawls, entry):
+    def links(*numbers):
+        return "".join(entry.format(n=n, title=prose(n, words=8)) for n in numbers)
+
+    def front(*numbers):
+        return f"<ul>{MENU}</ul><h1>What is new</h1><p>All of it.</p><div>{links(*numbers)}</div>"
+
+    def crawl(*numbers):
+        stories = [(n, page(n, beside=links(*numbers[n : n + 3]))) for n in range(4)]
+        return [verdict.change for verdict in crawls([("front", front(*numbers)), *stories])]
+
+    crawl(*range(20, 40))
+    assert crawl(*range(22, 42)) == [pytest.approx(0.2, abs=0.05), 0.0, 0.0, 0.0, 0.0]
+    assert crawl(*range(22, 42)) == [0.0] * 5
+
+
+def test_a_line_less_beside_the_text_is_told_but_not_another_teaser(crawls):
+    def show(number, day):
+        tip = f'<div class="tip"><p>{prose(1000 * day + number, words=9)}</p></div>'
+        line = f"<p>Tickets at the door of hall {number}: {number + 7} euros</p>"
+        return page(number, above=f"<div>{tip}{line if (number, day) != (1, 1) else ''}</div>")
+
+    crawls([(n, show(n, 0)) for n in range(3)])
+    found = crawls([(n, show(n, 1)) for n in range(3)])
+    assert [verdict.change > 0 for verdict in found] == [False, True, False]
+
+
+def test_a_page_without_change_has_changed_by_nothing(crawls):
+    pages = [(n, page(n, within=PRICES["row"].format(n))) for n in range(6)]
+    crawls(pages)
+    assert [verdict.change for verdict in crawls(pages)] == [0.0] * 6
+
+
+def test_lines_that_came_are_named(crawls):
+    crawls([(n, page(n, within=PRICES["div"].format(19))) for n in range(5)])
+    found = crawls(
+        [(n, page(n, within=PRICES["div"].format(20 + n))) for n in range(5)], changes=True
+    )
+    assert [verdict.came for verdict in found] == [(f"EUR {20 + n}",) for n in range(5)]
+    assert found[0].as_json()["came"] == ["EUR 20"]
+    assert "went" not in found[0].as_json()
+
+
+def test_lines_that_went_are_named_if_pages_are_kept(crawls):
+    options = {"changes": True, "keep_text": True}
+    crawls([(n, page(n, within=PRICES["div"].format(19))) for n in range(5)], **options)
+    found = crawls([(n, page(n, within=PRICES["div"].format(20 + n))) for n in range(5)], **options)
+    assert [(each.came, each.went) for each in found] == [
+        ((f"EUR {20 + n}",), ("EUR 19",)) for n in range(5)
+    ]
+    assert found[0].as_json()["went"] == ["EUR 19"]
+
+
+def test_a_paragraph_more_and_a_paragraph_less_are_told(crawls):
+    more = f"<p>{prose(7, words=40)}</p>"
+    crawls([(n, page(n, beside=more if n == 1 else "")) for n in range(4)])
+    found = crawls([(n, page(n, beside=more if n == 2 else "")) for n in range(4)])
+    assert [verdict.change > 0 for verdict in found] == [False, True, True, False]
+
+
+class TestSlots:
+    """Places whose text changes at each visit."""
+
+    def test_are_learnt_after_four_visits_of_three_urls(self, crawls):
+        crawls([(n, page(n, within=quote(0, n))) for n in range(20)])
+        found = crawls([(n, page(n, within=quote(1, n))) for n in range(20)])
+        told = [verdict.change > 0 for verdict in found]
+        assert told == [True] * slots.VISITS + [False] * (20 - slots.VISITS)
+        assert crawls.learnt == 1
+
+    def test_are_compared_if_the_user_says_so(self, crawls):
+        for crawl in range(3):
+            pages = [(n, page(n, within=quote(crawl, n))) for n in range(9)]
+            found = crawls(pages, learn_changes=False)
+        assert all(verdict.change > 0 for verdict in found)
+        assert not crawls.learnt
+
+    def test_are_not_learnt_from_one_url(self, crawls):
+        for crawl in range(8):
+            pages = [(n, page(n, within=quote(crawl if n == 0 else 0, n))) for n in range(9)]
+            found = crawls(pages)
+        assert not crawls.learnt
+        assert [verdict.change > 0 for verdict in found] == [True] + [False] * 8
+
+    def test_that_stay_mostly_are_not_learnt(self, crawls):
+        for crawl in range(6):
+            changed = {3 * (crawl % 2), 3 * (crawl % 2) + 1}
+            pages = [(n, page(n, within=quote(crawl if n in changed else 0, n))) for n in range(9)]
+            crawls(pages)
+        assert not crawls.learnt
+
+    def test_are_learnt_in_a_first_crawl_from_urls_of_one_page(self, crawls):
+        pages = [
+            (f"{n}{query}", page(n, within=quote(n, query)))
+            for n in range(8)
+            for query in ("", "?PHPSESSID=0123456789abcdef0123456789abcdef")
+        ]
+        found = crawls(pages)
+        assert crawls.learnt == 1
+        assert [verdict.is_duplicate for verdict in found[-8:]] == [False, True] * 4
+
+    def test_hide_no_page_that_differs_in_such_a_place_alone(self, crawls):
+        for crawl in range(2):
+            crawls(
+                [(n, page(n, beside=unnamed(prose(900 * crawl + n, words=24)))) for n in range(9)]
+            )
+        assert crawls.learnt == 1
+        colours = "Made of pine with cushions of blue cotton", "Made of oak with cushions of wool"
+        found = crawls([(f"of-{n}", page(0, beside=unnamed(colours[n]))) for n in range(2)])
+        assert outcomes(found) == {"new"}
+
+    def test_with_prices_are_not_learnt(self, crawls):
+        for crawl in range(4):
+            told = crawls([(n, page(n, beside=unnamed(f"EUR {crawl + n}"))) for n in range(3)])
+            assert crawl == 0 or all(verdict.change > 0 for verdict in told)
+            crawls(
+                [
+                    (n, page(n, beside=unnamed(prose(99 * crawl + n, words=24))))
+                    for n in range(5, 10)
+                ]
+            )
+        assert not crawls.learnt
+
+    def test_that_were_learnt_tell_a_changed_number_and_are_forgotten(self, crawls):
+        def crawl(number, *, price=0):
+            texts = [prose(900 * number + n, words=24) for n in range(9)]
+            pages = [(n, page(n, beside=unnamed(text))) for n, text in enumerate(texts)]
+            return crawls([*pages, ("chair", page(50, beside=unnamed(f"EUR {price}")))])[-1]
+
+        crawl(0, price=49)
+        assert crawl(1, price=49).change == 0
+        assert crawls.learnt == 1
+        assert crawl(2, price=45).change > 0
+        assert crawls([(0, page(0, beside=unnamed("Sold out at present")))])[0].change > 0
+
+    def test_with_other_names_at_each_visit_are_not_learnt(self, crawls):
+        for crawl in range(4):
+            within = [quote(crawl, n).replace("quote", f"q{'x' * crawl}") for n in range(9)]
+            found = crawls([(n, page(n, within=within[n])) for n in range(9)])
+        assert outcomes(found) == {"revisit"}
+
+
+def test_a_dropped_copy_is_dropped_again_as_long_as_its_original_holds_it(tmp_path):
+    def crawl(original, copy):
+        with NearDuplicateFilter.open(tmp_path / "index") as index:
+            return [
+                index.see("https://a.example/story", html=original).outcome,
+                index.see("https://b.example/story", html=copy).outcome,
+                len(index),
+            ]
+
+    one, other = (page(1, beside=f"<aside>{quote(n)}</aside>") for n in (1, 2))
+    assert crawl(one, one) == ["new", "exact", 1]
+    assert crawl(one, other) == ["revisit", "near", 1]
+    changed = page(1, within=f"<p>{prose(5, words=40)}</p>")
+    assert crawl(one, changed)[:2] == ["revisit", "new"]
+
+
+def test_a_new_version_takes_the_place_of_the_earlier_one(crawls):
+    crawls([(n, page(n)) for n in range(5)])
+    found = crawls([(n, page(n + 50 if n == 2 else n)) for n in range(5)])
+    assert [verdict.outcome for verdict in found] == ["revisit"] * 2 + ["new"] + ["revisit"] * 2
+    assert crawls.size == 5
+    assert outcomes(crawls([(n, page(n + 50 if n == 2 else n)) for n in range(5)])) == {"revisit"}
+
+
+def test_a_url_with_another_page_at_each_visit_fills_no_index(crawls):
+    for crawl in range(8):
+        found = crawls([(n, page(n)) for n in range(5)] + [("random", page(100 + crawl))])
+        assert found[-1].outcome == "new"
+        assert outcomes(found[:-1]) == ({"new"} if crawl == 0 else {"revisit"})
+        assert crawls.size == 6
+    assert not crawls.learnt
+
+
+def test_a_notice_that_comes_to_all_pages_is_frame_after_two(crawls):
+    notice = f'<div class="note"><p>{prose(9, words=40)}</p></div>'
+    crawls([(n, page(n)) for n in range(12)])
+    found = crawls([(n, page(n, beside=notice)) for n in range(12)])
+    assert outcomes(found) == {"revisit"}
+    assert [verdict.change > 0 for verdict in found[3:]] == [False] * 9
+
+
+def test_a_clock_that_goes_backwards_changes_nothing(crawls, monkeypatch):
+    crawls([(n, page(n)) for n in range(4)])
+    monkeypatch.setattr("dedup_filter.judge.now", lambda: 1_000_000_000)
+    assert outcomes(crawls([(n, page(n)) for n in range(4)])) == {"revisit"}
+
+
+def test_many_slots_are_bounded_with_their_host(crawls):
+    def many(seed):
+        return "".join(
+            f'<div class="{"abcdefghij"[n % 10]}{"klmnopqrst"[n // 10 % 10]}{"uvwxyz"[n // 100]}">'
+            f"<p>{prose(seed * 1000 + n, words=6)}</p></div>"
+            for n in range(600)
+        )
+
+    for crawl in range(2):
+        found = crawls([(n, page(n, beside=many(10 * crawl + n))) for n in range(6)])
+    assert len(found) == 6
+
+
+def test_a_page_of_a_crawl_that_was_killed_comes_again(tmp_path):
+    def crawl(*names, is_killed=False):
+        index = NearDuplicateFilter.open(tmp_path / "index")
+        found = [index.see(f"https://site.example/{name}", html=page(name)) for name in names]
+        index.flush()
+        if is_killed:
+            kill(index.conductor.store)
+        else:
+            index.close()
+        return [(verdict.outcome, verdict.reason) for verdict in found]
+
+    assert crawl(1, 2) == [("new", None)] * 2
+    assert crawl(1, 3, is_killed=True) == [("revisit", None), ("new", None)]
+    assert crawl(1, 2, 3) == [("revisit", "again"), ("revisit", None), ("revisit", "again")]
+    assert crawl(1, 2, 3) == [("revisit", None)] * 3
+
+
+@pytest.mark.parametrize("ways", [("claim", "claim"), ("see", "see"), ("claim", "see")], ids=str)
+def test_a_url_that_is_met_twice_in_a_crawl_is_one_page(tmp_path, ways):
+    url, spelling = "https://site.example/1", "https://SITE.example/1#top"
+    for crawl in range(4):
+        with NearDuplicateFilter.open(tmp_path) as index:
+            found = [getattr(index, way)(url, html=page(1)) for way in ways]
+            found.append(index.see(spelling, html=page(1, beside=quote(crawl))))
+            for verdict in found:
+                index.commit(verdict)
+            index.check()
+            assert len(index) == 1
+        first = "revisit" if crawl else "new"
+        assert [each.outcome for each in found] == [first, "exact", found[2].outcome]
+        assert found[2].is_duplicate
+
+
+def test_a_url_that_is_met_very_often_takes_no_longer(tmp_path, monkeypatch):
+    """As the target of redirects is. Its records are not all read."""
+    read = []
+    records = SqliteStore.records
+
+    def noted(store, pages=None):
+        read.append(len(pages or ()))
+        return records(store, pages)
+
+    for crawl in range(3):
+        with NearDuplicateFilter.open(tmp_path) as index, monkeypatch.context() as store:
+            store.setattr(SqliteStore, "records", noted)
+            found = [index.see("https://site.example/login", html=page(1)) for _ in range(300)]
+        assert found[0].outcome == ("revisit" if crawl else "new")
+        assert outcomes(found[1:]) == {"exact"}
+    assert 1 <= max(read) <= 20
+
+
+@pytest.mark.parametrize("is_original_first", [True, False])
+def test_a_dropped_copy_takes_the_place_of_its_earlier_record(tmp_path, is_original_first):
+    """Also if it is committed before its original is."""
+    urls = [f"https://{host}.example/story" for host in "ab"]
+    for crawl in range(4):
+        # Other text of the story, so that the copy is compared with the page of its own crawl.
+        html = page(1, within=f"<p>{prose(200 + crawl, words=40)}</p>")
+        with NearDuplicateFilter.open(tmp_path) as index:
+            claimed = [index.claim(url, html=html) for url in urls]
+            assert [each.is_duplicate for each in claimed] == [False, True]
+            for each in claimed if is_original_first else claimed[::-1]:
+                index.commit(each)
+            index.check()
+        with SqliteStore.open_to_read(tmp_path) as records:
+            found = list(records.records())
+        assert [(each.url, each.crawl) for each in found] == [(url, crawl + 1) for url in urls]
+        assert found[1].original == found[0].page
+
+
+def test_a_copy_that_is_dropped_again_is_compared_with_its_original(tmp_path):
+    one = page(1, words=400)
+    other = one.replace(" of a ", " among strange ", 5)
+    found = []
+    for _ in range(3):
+        with NearDuplicateFilter.open(tmp_path) as index:
+            index.see("https://a.example/story", html=one)
+            found.append(index.see("https://b.example/story", html=other))
+    for each in found:
+        assert (each.outcome, each.original) == ("near", "https://a.example/story")
+        assert each.distance == found[0].distance > 0
+        assert each.similarity == pytest.approx(found[0].similarity, abs=0.01)
+
+
+def test_two_claims_of_a_url_are_forgotten_with_what_was_recorded_there(crawls, tmp_path):
+    crawls([("1", page(1))])
+    with NearDuplicateFilter.open(tmp_path / "index") as index:
+        claimed = [index.claim("https://site.example/1", html=page(1)) for _ in range(2)]
+        assert [each.outcome for each in claimed] == ["revisit", "exact"]
+        assert index.forget("https://site.example/1") == 3
+        index.check()
+        assert len(index) == 0
+        assert [index.conductor.fate(each.page) for each in claimed] == ["gone"] * 2
