@@ -1,7 +1,7 @@
 """Judge consecutive versions of real pages, from repositories that commit the HTML they fetch.
 
     python benchmarks/histories.py [NAME=]GIT_DIR[:BRANCH[:PATTERN]] ...
-        [--files 60] [--pairs 4] [--seed 1] [--json] [-v]
+        [--files 60] [--pairs 4] [--seed 1] [--crawls] [--json] [-v]
 
 Two consecutive versions of a file are two fetches of one page. Get such histories by `git clone
 --bare`: the earlier version is judged at the page's URL, then the later one at another address of
@@ -9,6 +9,11 @@ the same host: with "?visit=2", or with an unrelated path. "new": nothing else o
 "known": two other files of the same folder have come before, as they were at that time. Each of
 these four ways has an index of its own. Beside them, where they are installed: trafilatura's main
 text with datasketch's MinHash (3-word shingles, .8 and .9).
+
+With --crawls the later version is judged at the SAME URL, in a second crawl of one directory. Two
+other files of the folder come first in both crawls, as they were at the time of each, where there
+are enough. A page in which no word differs should be a revisit. A changed one should be told: be
+new, or a revisit whose `change` is above 0.
 
 Public repositories of github.com with such histories:
 
@@ -35,6 +40,7 @@ from importlib.util import find_spec
 from itertools import product
 from pathlib import Path, PurePosixPath
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from judgement import shingles_of
@@ -42,9 +48,12 @@ from page_changes import CLASSES, REPEATS, Change, compare, lines_of, words_of
 from side_by_side import Answer, Fetch, Ours
 from stopwatch import figure
 
+from dedup_filter import NearDuplicateFilter, Verdict
+
 ALIASES = {"visit": "{}?visit=2", "other path": "https://history.example/elsewhere/4711"}
 KNOWN = 2
 """Other pages of the host: from two pages on its frame is known."""
+FATES = "revisit", "told", "dropped"
 LEAST_WORDS = 20
 NO_WORD = "no word differs"
 """Name of the row of the kinds "same" and "stamps" together."""
@@ -111,15 +120,93 @@ class History:
         found: dict[str, bytes] = {}
         folder = self._folders[PurePosixPath(page).parent]
         for other in random.sample(folder, len(folder)):
-            versions = self.pages[other]
-            at = bisect_left(versions, commit + 1, key=lambda version: version.commit)
-            if other != page and at and len(found) < KNOWN:
-                found[other] = self.body(versions[at - 1])
+            if other != page and len(found) < KNOWN and (version := self.version(other, commit)):
+                found[other] = self.body(version)
         return found if len(found) == KNOWN else {}
+
+    def version(self, page: str, commit: int) -> Version | None:
+        """Return the version of a page at a commit, if it was there."""
+        versions = self.pages[page]
+        at = bisect_left(versions, commit + 1, key=lambda version: version.commit)
+        return versions[at - 1] if at else None
 
 
 Row = tuple[str, str]
 """Name of a set, class."""
+
+
+class Crawled:
+    """Counts of pages that come again at their URL in a second crawl, by set and class."""
+
+    def __init__(self, *, is_verbose: bool) -> None:
+        self.pages: Counter[Row] = Counter()
+        self.counts: dict[str, Counter[Row]] = {fate: Counter() for fate in FATES}
+        self.left_out: Counter[str] = Counter()
+        self._is_verbose = is_verbose
+
+    def judge(self, history: History, page: str, at: int, random: Random) -> None:
+        """Crawl a page twice."""
+        first, second = history.pages[page][at : at + 2]
+        bodies = history.body(first), history.body(second)
+        lines = [lines_of(body) for body in bodies]
+        if any(sum(map(len, words_of(each))) < LEAST_WORDS for each in lines):
+            self.left_out[f"{history.name}: few words"] += 1
+            return
+        others = history.others(page, first.commit, random)
+        then = {name: history.version(name, second.commit) for name in others}
+        later = {name: history.body(version) for name, version in then.items() if version}
+        with TemporaryDirectory() as folder:
+            earlier, verdict = (
+                _crawl(Path(folder, "index"), {**before, page: body})
+                for before, body in zip((others, later), bodies, strict=True)
+            )
+        if earlier.is_duplicate or earlier.outcome == "unjudged":
+            self.left_out[f"{history.name}: not kept in the first crawl"] += 1
+            return
+        change = compare(*lines)
+        is_told = verdict.outcome == "new" or (verdict.change or 0) > 0
+        fates = verdict.outcome == "revisit", is_told, verdict.is_duplicate
+        kinds = (change.kind, NO_WORD) if change.kind in ("same", "stamps") else (change.kind,)
+        for row in product((history.name, "all"), kinds):
+            self.pages[row] += 1
+            for fate, is_so in zip(FATES, fates, strict=True):
+                self.counts[fate][row] += is_so
+        is_wrong = (
+            is_told or not fates[0]
+            if NO_WORD in kinds
+            else change.kind == "changed" and not is_told
+        )
+        if self._is_verbose and is_wrong:
+            words = f"new: {' '.join(change.new[:30])}; gone: {' '.join(change.gone[:15])}"
+            print(f"{change.kind}, {history.name} {page} {first.blob[:9]}..{second.blob[:9]}:")
+            print(f"    {verdict.outcome} {verdict.original or ''} {verdict.refused}\n    {words}")
+
+    def report(self, *, as_json: bool) -> None:
+        """Print a table of the fates of pages, or its figures."""
+        if not as_json:
+            print(f"\n| second crawl | pages | {' | '.join(FATES)} |\n{'|---' * (2 + len(FATES))}|")
+        names = sorted({name for name, _ in self.pages}, key=lambda n: (n == "all", n))
+        for row in product(names, (NO_WORD, *CLASSES)):
+            if not (of := self.pages[row]):
+                continue
+            counts = [self.counts[fate][row] for fate in FATES]
+            if as_json:
+                figure(": ".join(row), "pages", of, "pages", as_json=True)
+                for fate, count in zip(FATES, counts, strict=True):
+                    figure(": ".join(row), fate, count / of, "share", as_json=True)
+            else:
+                shares = (f"{count / of:.3f} ({count})" for count in counts)
+                print(f"| {': '.join(row)} | {of} | {' | '.join(shares)} |")
+        for name, pages in self.left_out.items():
+            figure(name, "left out", pages, "pairs", as_json=as_json)
+
+
+def _crawl(index: Path, pages: dict[str, bytes]) -> Verdict:
+    """Crawl pages into a directory; return the verdict on the last one."""
+    with NearDuplicateFilter.open(index) as seen:
+        for page, body in pages.items():
+            verdict = seen.see(f"https://history.example/{page}", html=body)
+    return verdict
 
 
 class Judged:
@@ -234,10 +321,13 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=60, help="most pages of a history")
     parser.add_argument("--pairs", type=int, default=4, help="most pairs of a page")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--crawls", action="store_true", help="judge at the same URL, in a 2nd crawl"
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true", help="print wrong verdicts")
     options = parser.parse_args()
-    judged = Judged(is_verbose=options.verbose)
+    judged = (Crawled if options.crawls else Judged)(is_verbose=options.verbose)
     for argument in options.histories:
         random = Random(options.seed)
         history = History(argument)

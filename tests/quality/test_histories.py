@@ -10,7 +10,7 @@ from made_text import prose
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
-from histories import History, Judged
+from histories import Crawled, History, Judged
 from page_changes import compare, lines_of
 
 TEXT = prose("the text of a page", words=120)
@@ -112,3 +112,17 @@ def test_a_repeat_is_dropped_and_another_text_is_kept(repository, capsys):
     assert dropped["all", "changed"] == 0
     judged.report(as_json=False)
     assert "| all: same | 1 | 1.000 (1 of 1)" in capsys.readouterr().out
+
+
+def test_a_second_crawl_knows_a_page_again_and_tells_another_text(repository, capsys):
+    history, crawled = History(repository), Crawled(is_verbose=True)
+    for page_at in [("a.html", 0), ("a.html", 1), ("d-*.html", 0)]:
+        crawled.judge(history, *page_at, Random(1))
+    kinds = ("same", "no word differs", "changed")
+    assert crawled.pages == {(name, kind): 1 for name in ("set", "all") for kind in kinds}
+    assert [crawled.counts["revisit"]["all", kind] for kind in kinds] == [1, 1, 0]
+    assert [crawled.counts["told"]["all", kind] for kind in kinds] == [0, 0, 1]
+    assert not crawled.counts["dropped"].total()
+    assert crawled.left_out == {"set: few words": 1}
+    crawled.report(as_json=False)
+    assert "| all: changed | 1 | 0.000 (0) | 1.000 (1) | 0.000 (0) |" in capsys.readouterr().out
