@@ -17,6 +17,7 @@ from itertools import count
 
 import pytest
 from index_feed import records
+from patience import wait_until
 
 from dedup_filter import NearDuplicateFilter
 
@@ -228,12 +229,14 @@ def test_items_that_died_in_an_unwritten_feed_are_kept_when_their_pages_come_aga
     originals = {f"{site.url}/{number}" for number in range(pages) if number % 4 != 3}
     project.spider()
     process = project.begin(*site.urls(), JOBDIR="job")
+    index = project.folder / "job" / "dedup_index"
     with site.gate(f"/{pages - 1}").when_reached():
+        wait_until(lambda: len(records(index)) > pages // 2, "half of the pages are written")
         process.kill()
         assert not (project.folder / "job" / "dedup_filter.crawl").exists()
         *written, _ = process.end().feed.split("\n")  # the last line may be cut
     before = {json.loads(line)["url"] for line in written}
-    recorded = {each.url for each in records(project.folder / "job/dedup_index") if each.is_kept}
+    recorded = {each.url for each in records(index) if each.is_kept}
     assert len(recorded - before) > 10, "no item was lost with the process"
 
     done = project.crawl(*site.urls(), JOBDIR="job")
