@@ -72,8 +72,7 @@ class HostCache:
         """Return a host, or a site, as it was counted."""
         host = self._open.get(name)
         if host is None:
-            known = self._batch.hosts[name] if name in self._batch.hosts else self._store.host(name)
-            host = self._open[name] = known or Host(name)
+            host = self._open[name] = self._written(name)
             self._open_blocks += len(host.sightings)
         self._open.move_to_end(name)
         return host
@@ -200,14 +199,13 @@ class HostCache:
         self._batch.hosts[name] = None
 
     def check(self) -> None:
-        """Raise AssertionError if the hosts in memory are not those of the store."""
+        """Raise AssertionError if the hosts in memory differ from the stored ones."""
         assert self._open_blocks == sum(len(host.sightings) for host in self._open.values())
         for name, host in self._open.items():
-            known = self._batch.hosts[name] if name in self._batch.hosts else self._store.host(name)
-            assert host == (known or Host(name)), "the store has other counts"
+            assert host == self._written(name), "the store has other counts"
         for name in self._expected:
             counted = self.host(name)
-            updates = [each[name] for each in self._pending.values() if name in each]
+            updates = self._updates_of(name)
             assert updates, "a host is expected without a pending page"
             assert self._expected[name].sightings == counted.with_pages(*updates).sightings
 
@@ -222,8 +220,17 @@ class HostCache:
 
     def _expected_host(self, host: Host) -> Host:
         if host.name not in self._expected:
-            updates = [each[host.name] for each in self._pending.values() if host.name in each]
+            updates = self._updates_of(host.name)
             if not updates:
                 return host
             self._expected[host.name] = host.with_pages(*updates)
         return self._expected[host.name]
+
+    def _updates_of(self, name: str) -> list[FrameUpdate]:
+        """Return the updates of a host by pending pages."""
+        return [each[name] for each in self._pending.values() if name in each]
+
+    def _written(self, name: str) -> Host:
+        """Return a host as it is in the batch, or else in the store."""
+        known = self._batch.hosts[name] if name in self._batch.hosts else self._store.host(name)
+        return known or Host(name)

@@ -331,9 +331,8 @@ class Judge:
             if record.page not in self._batch.pages
         }
         key, named = url_key(url), canonical(url)
-        fresh = [each for each in self._batch.pages.values() if each is not None]
-        pending = [each for each in self._claims.values() if each.record is not None]
-        for record in [*fresh, *(each.record for each in pending if each.record)]:
+        pending = [each.record for each in self._claims.values()]
+        for record in filter(None, [*self._batch.pages.values(), *pending]):
             if record.url_key == key and canonical(record.url) == named:
                 at_url[record.page] = record
         claims = [self._claims[number] for number in at_url if number in self._claims]

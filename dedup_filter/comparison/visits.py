@@ -22,15 +22,15 @@ A record has, for each block of its row (`sketch`), 4 bytes:
 Knows no index and no store. Cost: 0.1 ms, linear in the number of blocks.
 """
 
-import re
 from collections.abc import Mapping
+from itertools import compress
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.comparison.candidates import Stored
-from dedup_filter.fingerprints.block_columns import BlockColumns, FloatArray
+from dedup_filter.fingerprints.block_columns import NUMBER, BlockColumns, FloatArray
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import (
     MOST_BLOCKS,
@@ -41,13 +41,11 @@ from dedup_filter.fingerprints.sketch import (
 )
 from dedup_filter.frames.slots import SlotChange
 from dedup_filter.model import Again, Reason, Source
-from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import is_headed_alike
 from dedup_filter.thresholds import HALF, MIN_WORDS, MOST, THIRD
 
 _BLOCK = np.dtype([("words", np.uint8), ("rest", np.uint8), ("slot", "<u2")])
 _MOST_WORDS, _IS_TOLD = 127, 128
-_NUMBER = re.compile(r"\d[\d.,:]*")
 _NO_ROWS = np.empty(0, _BLOCK)
 
 
@@ -93,7 +91,7 @@ def packed_visit(blocks: BlockColumns) -> bytes:
     rows = np.zeros(min(len(blocks.hashes), MOST_BLOCKS), _BLOCK)
     words = np.diff(blocks.ends)[: len(rows)].clip(max=_MOST_WORDS)
     rows["words"] = words + _IS_TOLD * (_are_told(blocks) | _texts(blocks))[: len(rows)]
-    rows["rest"] = _rests(blocks)[: len(rows)]
+    rows["rest"] = blocks.rests[: len(rows)]
     rows["slot"] = blocks.places.slots[: len(rows)]
     return rows.tobytes()
 
@@ -155,7 +153,7 @@ def _change(
     is_edited = told_came & places.is_prose & (missing < words)
     new = np.where(is_edited, np.maximum(missing, 1), words)
     came_words = float(new[told_came].sum())
-    # What stood where text is known to change, or gave way to text that is not told, was no change.
+    # If the text that came to a slot is no change, the text that went from this slot is none.
     by_itself = (came & _known(blocks)) | (beside & ~told_came)
     known = np.concatenate([blocks.learnt_slots, places.slots[by_itself]])
     were_told = gone[(gone["words"] >= _IS_TOLD) & ~np.isin(gone["slot"], known)]
@@ -191,17 +189,10 @@ def _slots(
 
 def _values(blocks: BlockColumns, came: BoolArray, gone: npt.NDArray[np.void]) -> BoolArray:
     """Return the blocks that came and differ by a number alone from one that went, (n,)."""
-    placed = blocks.places.slots.astype(np.uint32) << 8 | _rests(blocks)
-    like_gone = np.isin(placed, gone["slot"].astype(np.uint32) << 8 | gone["rest"])
-    numbers = [_NUMBER.search(text) is not None for text in blocks.texts]
-    are_changed: BoolArray = came & like_gone & np.array(numbers, np.bool_)
-    return are_changed
-
-
-def _rests(blocks: BlockColumns) -> npt.NDArray[np.uint8]:
-    """Return 8 bits of the text of each block without its numbers, (n,)."""
-    rests = (text_hash(_NUMBER.sub("", text)) & 0xFF for text in blocks.texts)
-    return np.fromiter(rests, np.uint8, len(blocks.texts))
+    placed = blocks.places.slots.astype(np.uint32) << 8 | blocks.rests
+    values: BoolArray = came & np.isin(placed, gone["slot"].astype(np.uint32) << 8 | gone["rest"])
+    values[values] = [NUMBER.search(text) is not None for text in compress(blocks.texts, values)]
+    return values
 
 
 def _are_told(blocks: BlockColumns) -> BoolArray:

@@ -32,6 +32,7 @@ from dedup_filter.fingerprints.sketch import (
     row_of,
     short_hashes,
 )
+from dedup_filter.text.blocks import text_hash
 
 UInt = TypeVar("UInt", np.uint16, np.uint32)
 IntArray = npt.NDArray[np.intp]
@@ -54,6 +55,7 @@ class Shares(NamedTuple):
     """Estimated words that the other page lacks; all words, if no shingle is sampled."""
 
 
+NUMBER = re.compile(r"\d[\d.,:]*")
 _LABELLED = re.compile(r"[^\W\d][^:：]{0,30}[:：]\s*\S")
 
 TextName = Literal["new", "main", "span"]
@@ -133,6 +135,12 @@ class BlockColumns:
     def are_labelled(self) -> BoolArray:
         """Which blocks are a label and a value, (n,): "Colour: red"."""
         return np.array([_LABELLED.match(text) is not None for text in self.texts], np.bool_)
+
+    @cached_property
+    def rests(self) -> npt.NDArray[np.uint8]:
+        """8 bits of the text of each block without its numbers, (n,)."""
+        rests = (text_hash(NUMBER.sub("", text)) & 0xFF for text in self.texts)
+        return np.fromiter(rests, np.uint8, len(self.texts))
 
     @cached_property
     def _bounds(self) -> tuple[IntArray, IntArray]:

@@ -214,7 +214,7 @@ def profile_of(page: ReadPage, context: Context, config: FilterConfig) -> PagePr
         hashes = np.array(content.shown.blocks, np.uint64)
         marks = context.are_frame, context.are_learnt
         places = Places.of(content, kinds, contents, context.times, *marks)
-        learnt = np.unique(places.slots[np.array(context.are_learnt, np.bool_)])
+        learnt = np.unique(places.slots[places.is_learnt])
         chosen = places.in_span | places.in_main | places.in_new | places.is_line | ~places.is_frame
         places = places.at(chosen)
         texts = [block.text for block in compress(content.blocks, chosen.tolist())]

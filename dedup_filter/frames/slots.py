@@ -28,9 +28,7 @@ _ANY = xxhash.xxh3_64_intdigest(b"\0learnt\0")
 
 def are_learnt(sightings: Mapping[int, int], slots: Sequence[int]) -> list[bool]:
     """Return which slots of a page are learnt, (n,)."""
-    if _ANY not in sightings:
-        return [False] * len(slots)
-    learnt = {slot for slot in set(slots) if _is_learnt(sightings, slot)}
+    learnt = _learnt(sightings, slots)
     return [slot in learnt for slot in slots]
 
 
@@ -51,25 +49,21 @@ def lessons(
     """
     times, learnt = sightings.get, list[int]()
     # Learnt slots are counted again, so that they are not forgotten first.
-    known = {
-        slot for slot, is_known in zip(slots, are_learnt(sightings, slots), strict=True) if is_known
-    }
+    known = _learnt(sightings, slots)
     found = [_ANY, *(_hash("learnt", slot) for slot in known)] if known else []
     for slot, change in changed.items():
         if change == "value":
             found.append(_hash("value", slot))
             continue
-        has_changed = change == "change"
+        has_changed, at_url = change == "change", _hash("at", slot, url_key)
         on_change, on_stay, on_url = (_hash(name, slot) for name in ("change", "stay", "url"))
+        is_new_url = has_changed and at_url not in sightings
         if has_changed:
-            found.append(on_change)
-            if (of_url := _hash("at", slot, url_key)) not in sightings:
-                found += [of_url, on_url]
+            found += [on_change, *([at_url, on_url] if is_new_url else ())]
         elif on_change in sightings:
             found.append(on_stay)
         changes, stays = times(on_change, 0) + has_changed, times(on_stay, 0) + (not has_changed)
-        urls = times(on_url, 0) + (has_changed and _hash("at", slot, url_key) not in sightings)
-        visits = changes + stays
+        urls, visits = times(on_url, 0) + is_new_url, changes + stays
         is_new = slot not in known and _hash("value", slot) not in sightings
         if is_new and visits >= VISITS and urls >= URLS and changes >= _SHARE * visits:
             found += [_hash("learnt", slot), _ANY]
@@ -77,8 +71,11 @@ def lessons(
     return [*dict.fromkeys(found)], learnt
 
 
-def _is_learnt(sightings: Mapping[int, int], slot: int) -> bool:
-    return _hash("learnt", slot) in sightings and _hash("value", slot) not in sightings
+def _learnt(sightings: Mapping[int, int], slots: Sequence[int]) -> set[int]:
+    if _ANY not in sightings:
+        return set()
+    learnt = {slot for slot in set(slots) if _hash("learnt", slot) in sightings}
+    return {slot for slot in learnt if _hash("value", slot) not in sightings}
 
 
 def _hash(name: str, *values: int) -> int:

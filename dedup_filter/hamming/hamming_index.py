@@ -370,7 +370,7 @@ class HammingIndex:
         """Replace the tables by tables without fresh and removed pairs."""
         self._layout, self._tables = layout, tables
         self._fresh_fingerprints, self._fresh_rows = array("Q"), array("q")
-        """The fresh pairs in the order in which they were added. Those of a table are the last."""
+        """Pairs that are not in all tables yet, the oldest first."""
         self._first_fresh = 0
         """How many pairs had been added before the first fresh one: see `Table.end`."""
         self._removed: set[tuple[int, int]] = set()

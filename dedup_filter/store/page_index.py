@@ -128,7 +128,7 @@ class PageIndex:
         return [np.array([_FORMAT]), values, packed(pages), *tables]
 
     def check(self, records: Iterable[PageRecord]) -> None:
-        """Raise AssertionError if the entries are not those of these records."""
+        """Raise AssertionError if the index was not made of exactly these records."""
         for each in (self._fingerprints, *self._tables):
             each.check()
         anew, long = (KeyTable(), KeyTable(), KeyTable()), 0

@@ -136,7 +136,7 @@ def _named(url: str) -> tuple[list[str], dict[str, str]]:
 def _of_paths(mine: list[str], theirs: list[str]) -> Kinship:
     if mine == theirs:
         return "same"
-    # "/news/bridge" is shown as "/news/bridge/amp" and "/print/bridge".
+    # Views of "/news/bridge": "/news/bridge/amp", "/print/bridge".
     for view, whole in ((mine, theirs), (theirs, mine)):
         named = [each for each in view if each not in _VIEWS]
         if named and named != view and whole[-len(named) :] == named:
