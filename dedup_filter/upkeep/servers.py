@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.fingerprints.sketch import KEY, KEYS
+from dedup_filter.fingerprints.sketch import KEYS, KEYS_BYTES
 from dedup_filter.frames.host_frames import Host
+from dedup_filter.store.key_table import short_keys
 from dedup_filter.store.protocol import Entries, KeptContent
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address
@@ -129,7 +130,7 @@ class RecordedServers(SharedReader):
         """Yield the entries of all pages."""
         records = [*self.records()]
         prints = [each.fingerprint for each in records]
-        none = bytes(KEYS * KEY.itemsize)
+        keys = b"".join(each.keys or bytes(KEYS_BYTES) for each in records)
         yield Entries(
             np.array([each.page for each in records], np.int64),
             np.array([each.is_kept for each in records], np.bool_),
@@ -137,7 +138,7 @@ class RecordedServers(SharedReader):
             np.array([each or 0 for each in prints], np.uint64),
             np.array([int.from_bytes(each.digest[:8], "little") for each in records], np.uint64),
             np.array([each.url_key for each in records], np.uint64),
-            np.frombuffer(b"".join(r.keys or none for r in records), KEY).reshape(-1, KEYS),
+            short_keys(keys).reshape(-1, KEYS),
         )
 
     def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:

@@ -177,7 +177,9 @@ def test_places_that_change_are_learnt_by_visits_of_several_crawlers(
     """What a clock or a teaser showed at each visit, each crawler has met at one page only."""
     for visit in range(5):
         for seed in range(4):
-            html = framed(seed).replace("</article>", f"</article><aside>{article(visit, 9)}</aside>")
+            html = framed(seed).replace(
+                "</article>", f"</article><aside>{article(visit, 9)}</aside>"
+            )
             with NearDuplicateFilter.open(servers.url, crawl=f"{visit}") as pages:
                 pages.see(f"{SITE}/{seed}", html=html)
     with index_at(servers.url).recorded() as recorded:
