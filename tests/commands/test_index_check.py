@@ -107,10 +107,8 @@ def test_a_clean_index_on_servers(location):
 
 def test_a_page_that_its_keys_do_not_find(location, client):
     number = numbers(location)[2]
-    buckets = [
-        key for key in client.scan_iter("dedup:index:b:*") if entry(number) in client.get(key)
-    ]
-    client.delete(buckets[0])
+    buckets = client.scan_iter("dedup:index:b:*")
+    client.delete(next(key for key in buckets if entry(number) in client.get(key)))
     (fault,) = faults(location)
     assert f"of the pages, {number} first: not found by all of their keys: export" in fault
 

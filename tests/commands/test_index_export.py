@@ -199,7 +199,6 @@ def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp
             page=numbers[each.page],
             original=numbers.get(each.original, 0),
             similarity=each.similarity and float(np.float32(each.similarity)),
-            visit=b"",  # servers have none
         )
         for each in there_first
     ]

@@ -124,7 +124,7 @@ def test_an_index_of_another_scheme_or_format_is_refused_and_left_as_it_was(
         assert "go back to what it was made with" in said
     else:
         with (
-            pytest.raises(kind, match="is of format|other keys"),
+            pytest.raises(kind, match=r"is of format|other keys"),
             SharedReader.open(redis_server.url),
         ):
             pass
