@@ -1,7 +1,7 @@
 """Records of pages on servers: the head, which holds the state of a claim, and the measures.
 
     head     18 bytes: state, version, a random number of the claim, the process that holds it
-    fixed    94 bytes: see `_FIXED`, little-endian
+    fixed    104 bytes: see `_FIXED`, little-endian
     sketch, visit
     lines    UTF-8: language, reason, number of a dropped page's original, canonical key in
              hexadecimal, h1, title, URL
