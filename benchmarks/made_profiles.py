@@ -1,7 +1,6 @@
 """Profiles of pages that share no shingle with any other, made without their texts."""
 
 import random
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -14,15 +13,8 @@ from dedup_filter.fingerprints.block_columns import BlockColumns
 from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile, Text
 from dedup_filter.fingerprints.sketch import UInt32Array, keys_of, row_of, sketch, smallest
-from dedup_filter.model import Verdict
-from dedup_filter.store.redis.redis_pages import RedisPages
-from dedup_filter.store.redis.shared_log import Overtaken
 from dedup_filter.text.headlines import Headline
-from dedup_filter.text.page_url import Place
 from dedup_filter.thresholds import MIN_WORDS
-
-__all__ = ["made_profile", "made_sketch", "profile_of", "see"]
-
 
 _NO_SLOTS = np.empty(0, np.uint16)
 WORDS_A_BLOCK = 16
@@ -94,13 +86,3 @@ def _row(chance: random.Random, words: int) -> npt.NDArray[np.uint16]:
 
 def _hashes(chance: random.Random, words: int) -> npt.NDArray[np.uint32]:
     return np.unique(np.frombuffer(chance.randbytes(4 * words), np.uint32))
-
-
-def see(kept: RedisPages, url: str, page: PageProfile) -> Verdict:
-    """Compare a page with those that were kept, and record it for good."""
-    place = Place.of(url)
-    while True:
-        found = kept.compare(place, page)
-        # Another process may have kept a page like it meanwhile.
-        with suppress(Overtaken), kept.transaction():
-            return kept.record(place, page, found, is_pending=False)

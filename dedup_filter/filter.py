@@ -43,7 +43,6 @@ from dedup_filter.model import NearPage, Unjudged, Verdict
 from dedup_filter.shared_judge import SharedJudge
 from dedup_filter.store.location import MEMORY, folder_of, join_index, noted_options, open_store
 from dedup_filter.store.redis.connection import closed_if_it_fails, is_address
-from dedup_filter.store.redis.redis_pages import RedisPages
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Html
@@ -386,7 +385,7 @@ def _opened(
     if isinstance(location, str) and is_address(location):
         process = join_index(location, config, crawl)
         with closed_if_it_fails(process):
-            return SharedJudge(config, RedisPages(config, process), with_text=with_text)
+            return SharedJudge(config, process, with_text=with_text)
     store = open_store(location, config)
     with closed_if_it_fails(store):
         return Judge(config, store, crawl, noted_options(config), with_text=with_text)

@@ -20,12 +20,11 @@ import redis
 from made_profiles import said_profile
 from patience import PATIENCE, PROCESSES
 
-from dedup_filter import judge
+from dedup_filter import judge, shared_judge
 from dedup_filter.errors import StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints import profile
-from dedup_filter.store.redis import connection, process, redis_pages
-from dedup_filter.store.redis.shared_log import Overtaken
+from dedup_filter.store.redis import connection, pages, process
 
 K = 3
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+( 0)?")
@@ -99,36 +98,46 @@ class Past:
             self.client.restore(key, 0, value, replace=True)  # they give signs of life
 
 
-def lose_answer(pages, script):
-    """Let the next call of a script come through, and its answer not."""
-    connection = pages.conductor._pages._process.connection
-    run = type(connection).run
+def lose_answer(pages, done):
+    """Let the next call that does something come through, and its answer not.
 
-    def lost(called, *arguments, **options):
-        answer = run(connection, called, *arguments, **options)
-        if called != script:
-            return answer
-        del connection.run
+    `done`: "commit", "release" or "claim".
+    """
+    servers, state = pages.conductor._process.connection, {"commit": b"K", "release": b""}.get(done)
+    ask_all = servers.ask_all
+
+    def is_it(command):
+        if state is None:
+            return command[0] == "SET" and command[2][:1] == b"C"
+        return command[0] == "EVALSHA" and len(command) == 8 and command[5][:1] == state
+
+    def lost(commands):
+        answers = ask_all(commands)
+        if not any(map(is_it, commands)):
+            return answers
+        del servers.ask_all
 
         def fail(_):
             raise redis.TimeoutError("Timeout reading from socket")
 
-        return connection.call(fail)
+        return servers.call(fail)
 
-    connection.run = lost
+    servers.ask_all = lost
 
 
 def let_lapse(pages):
-    """Let the lease of a crawler be over."""
-    taking_part = pages.conductor._pages._process
-    name = taking_part.connection.key("processes")
-    taking_part.connection.call(lambda client: client.zadd(name, {taking_part.name: 1}))
+    """Let the lease of a crawler, and of the pages that it has pending, be over."""
+    process, its_pages = pages.conductor._process, pages.conductor._pages
+    process.renewals = list
+    names = [process.connection.key(f"process:{process.name.hex()}")]
+    names += [its_pages.name(page) for page in its_pages.held()]
+    process.connection.ask_all([("UNLINK", name) for name in names])
 
 
 def end_rest(*crawlers):
     """Let crawlers ask their servers again, which they leave alone after a failure."""
     for pages in crawlers:
-        pages.conductor._pages._process.connection._rests_until = 0.0
+        pages.conductor._process.connection._rests_until = 0.0
 
 
 def require_agreement(*crawlers):
@@ -213,21 +222,22 @@ def crawl(crawler_is, lease, timeout, rounds, barrier):
     judge.profile_of = profile_of
     connection.TIMEOUT = timeout
     if lease is not None:  # the dead are given up sooner
-        process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease
+        process.LEASE = pages.LEASE = lease
+        shared_judge._LONGEST_WAIT = 4 * lease
     crawler = Crawler(*crawler_is)
-    record = redis_pages.RedisPages.record
+    look = pages.SharedPages._look
 
-    def counted_record(*args, **options):
+    def counted_look(*args, **options):
         try:
-            return record(*args, **options)
-        except Overtaken:
+            return look(*args, **options)
+        except pages.Overtaken:
             crawler.counts["met"] += 1
             raise
 
-    redis_pages.RedisPages.record = counted_record
-    for pages in rounds:
+    pages.SharedPages._look = counted_look
+    for pages_of_round in rounds:
         barrier.wait(PATIENCE)
-        for page in pages:
+        for page in pages_of_round:
             crawler.do(page)
         crawler.wait()
     with contextlib.suppress(StoreError):

@@ -45,7 +45,7 @@ from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome
 from dedup_filter.store.protocol import Recorded, Waiting
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
-from dedup_filter.store.redis.shared_keeper import SharedKeeper
+from dedup_filter.store.redis.keeper import SharedKeeper
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, page_in, url_in
 from dedup_filter.text.page_url import url_key
