@@ -95,7 +95,7 @@ def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(servers, way, cou
 )
 def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers, groups):
     rounds = one_round_of_crawlers(type(servers).__name__, groups)
-    with Together(servers.url, "claim", rounds, lease=2.0) as crawlers:
+    with Together(servers.url, "claim", rounds, lease=2) as crawlers:
         crawlers.listen(until=2 * groups)
         crawlers.kill(0)
         crawlers.listen()
