@@ -47,8 +47,8 @@ class SharedJudge(Judge):
     def __init__(self, config: FilterConfig, process: Process, *, with_text: bool = False) -> None:
         self._process, self._pages = process, SharedPages(config, process)
         self._lists = FrameLists(process.connection, self._pages.seconds)
-        self._foreign: dict[int, Claim] = {}
-        """Number -> pending page of another process that pages here repeat."""
+        self._foreign: dict[int, tuple[Claim, bytes]] = {}
+        """Number -> pending page of another process that pages here repeat, and its nonce."""
         self._is_seeing = False
         """Whether the page that is judged is kept with the next call, and never pending."""
         try:
@@ -118,9 +118,10 @@ class SharedJudge(Judge):
         """Return the state of a page; a committed revisit has the state of the page it revisits."""
         if number in self._claims:
             return self._claims[number].state
-        fate, page = self._pages.fate(self._revisited.get(number, number))
-        if number in self._foreign and fate != "pending":
-            self._end_foreign(self._foreign[number], fate, page)
+        original, nonce = self._foreign.get(number, (None, None))
+        fate, page = self._pages.fate(self._revisited.get(number, number), nonce)
+        if original is not None and fate != "pending":
+            self._end_foreign(original, fate, page)
             del self._foreign[number]
         return fate
 
@@ -222,16 +223,25 @@ class SharedJudge(Judge):
     def _original(self, found: Verdict) -> Claim | None:
         """Return the claim of the pending page, of any process, that a page repeats."""
         number = found.original_page or 0
-        if number not in self._claims and self._pages.is_pending(number):
+        if number not in self._claims and (nonce := self._pages.nonce(number)):
             known = self._foreign.get(number)
-            return known or self._foreign.setdefault(number, Claim(Verdict("new", page=number)))
+            if known is not None and known[1] != nonce:  # a server has lost that page
+                self._end_claim(known[0])
+                known = None
+            if known is None:
+                known = self._foreign[number] = Claim(Verdict("new", page=number)), nonce
+            return known[0]
         return super()._original(found)
 
     def _entered(self, place: Place, judged: _Judged, record: PageRecord) -> PageRecord:
         """Claim a page on the servers; a page that repeats another only gets a number."""
         compared, before = judged.compared, judged.visit[0].page if judged.visit else None
+        number = self._process.number()
+        while number in self._claims or number in self._foreign:  # a server has lost its counter
+            number = self._process.number()
+        record = record._replace(page=number)
         if compared is None or not record.is_kept:
-            return record._replace(page=self._process.number())
+            return record
 
         def is_still() -> bool:
             earlier = self._earlier(place)
@@ -242,7 +252,8 @@ class SharedJudge(Judge):
 
         # A page is found by every key by which it looks up.
         keys = keys_of_profile(compared) | keys_of_profile(judged.profile)
-        return self._pages.claim(record, keys, is_still, is_decided=not self._is_seeing)
+        self._pages.claim(record, keys, is_still, is_decided=not self._is_seeing)
+        return record
 
     def _put(self, claim: Claim, record: PageRecord, old: PageRecord | None) -> PageRecord:
         self._room -= 1

@@ -172,10 +172,6 @@ class SharedPages(SharedRecords):
         found |= self._views
         return [found[page].record for page in pages if page in found]
 
-    def is_pending(self, page: int) -> bool:
-        """Return whether a page that was read was undecided."""
-        return page in self._views and self._views[page].head.is_undecided
-
     # Claims
 
     def claim(
@@ -185,8 +181,8 @@ class SharedPages(SharedRecords):
         is_still: Callable[[], bool],
         *,
         is_decided: bool,
-    ) -> PageRecord:
-        """Claim a page that repeats none of the pages that were read; return it with its number.
+    ) -> None:
+        """Claim a page, which has a number, and repeats none of the pages that were read.
 
         `is_still`: returns whether it repeats none of those that were read since, either.
         `is_decided`: False if it is kept with the next call, so that this call decides.
@@ -194,7 +190,6 @@ class SharedPages(SharedRecords):
         Raises:
             Overtaken: another page was claimed or kept meanwhile.
         """
-        record = record._replace(page=self.process.number())
         head = Head(b"C", 0, secrets.token_bytes(8), self.process.name)
         held = _Held(head, pack_record(record), [*keys, *self._of_url(record)], is_still)
         self._held[record.page] = held
@@ -205,7 +200,6 @@ class SharedPages(SharedRecords):
         except BaseException:
             self.give_up(record.page)
             raise
-        return record
 
     def keep(self, number: int, record: PageRecord, old: PageRecord | None) -> PageRecord:
         """Keep a claimed page, or drop a page that repeats another, for good; return its record.
@@ -260,13 +254,23 @@ class SharedPages(SharedRecords):
                 return
             head = Head.of(answer)
 
-    def fate(self, number: int) -> tuple[Fate, int]:
-        """Return the state of a page, and its number: a visit becomes the page it revisits."""
+    def nonce(self, page: int) -> bytes:
+        """Return the random number of a page that was read and is undecided; b"" for others."""
+        view = self._views.get(page)
+        return view.head.nonce if view is not None and view.head.is_undecided else b""
+
+    def fate(self, number: int, nonce: bytes | None = None) -> tuple[Fate, int]:
+        """Return the state of a page, and its number: a visit becomes the page it revisits.
+
+        `nonce`: of the page; another page may have its number since a server has lost writes.
+        """
         last = HEAD_BYTES + ENTRY.size - 1
         value = self.connection.ask("GETRANGE", self.name(number), 0, last)
         if not value or value[:1] == b"T":
             return "gone", number
         head = Head.of(value)
+        if nonce is not None and head.nonce != nonce:
+            return "gone", number
         if head.state == b"F":
             return "kept", ENTRY.unpack(value[HEAD_BYTES:])[0]
         return "pending" if head.is_undecided else "kept", number
@@ -295,7 +299,7 @@ class SharedPages(SharedRecords):
             if self._views != before and not held.is_still():
                 raise Overtaken
             rivals = [
-                self.swap(page, view.head, view.head.overruled())
+                self.swap(page, view.head, view.head.revised())
                 for page, view in self._views.items()
                 if view.head.state == b"C" and page > number
             ]

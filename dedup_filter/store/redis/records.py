@@ -72,8 +72,8 @@ class Head(NamedTuple):
         """Return the head with another state."""
         return self._replace(state=state)
 
-    def overruled(self) -> "Head":
-        """Return the head of a claiming page that must look again."""
+    def revised(self) -> "Head":
+        """Return the head of a page that has changed: a claiming one must look again."""
         return self._replace(version=(self.version + 1) % 256)
 
 

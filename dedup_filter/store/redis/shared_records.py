@@ -8,7 +8,6 @@
 Records seen last before `seconds` ago are gone, if a bound is given.
 """
 
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from time import time as now
 from typing import NamedTuple
@@ -98,7 +97,7 @@ class SharedRecords:
             return False
         old, new = keys_of_record(view.record), keys_of_record(record)
         self.connection.ask_all(self.adds(record.page, new - old))
-        head = view.head._replace(state=b"K", nonce=secrets.token_bytes(8))
+        head = view.head.revised()
         swap = self.swap(record.page, view.head, head, pack_record(record), self.seconds or 0)
         is_done: bool = self.connection.ask_all([swap])[0] == DONE
         self.connection.ask_all(self.cuts(record.page, old - new if is_done else new - old))
