@@ -101,7 +101,7 @@ def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers, groups):
         crawlers.listen()
     assert 0 not in crawlers.ended
     require_no_loss(crawlers.became)
-    assert crawlers.whats()["dropped"] > groups
+    assert crawlers.whats()["dropped"] > groups // 4
     # Every page of the others was judged, however long a dead one had held what it repeats.
     assert set(crawlers.whats()) <= {"kept", "dropped", "released"}
 
@@ -136,7 +136,7 @@ def test_crawlers_that_die_within_claims_leave_each_content_once(servers, way, g
         assert what != "dropped" or original in kept
         assert what != "dropped" or repeats(page, pages[original])
     assert of_dead & kept
-    assert crawlers.whats()["dropped"] > groups
+    assert crawlers.whats()["dropped"] > groups // 4
 
 
 def require_came_through(crawlers):
