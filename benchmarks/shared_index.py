@@ -1,4 +1,4 @@
-"""Time an index shared through Redis: CPU of servers and crawlers, round trips, bytes, pages a second.
+"""Time an index shared through Redis: CPU time, round trips, bytes, pages a second.
 
     python benchmarks/shared_index.py [--json] [--pages COUNT ...] [--see PAGES]
                                       [--kinds single cluster] [--processes N ...]
@@ -24,6 +24,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,7 +115,7 @@ def _buckets(layout: Layout, count: int, keys: int) -> Iterator[tuple[int, bytes
 def _growth(size: int) -> Iterator[tuple[int, int]]:
     """Yield the ends of what is appended to a bucket that reaches a size in bytes."""
     ends = [0, *(ENTRY.size * each for each in _GROWTH if ENTRY.size * each < size), size]
-    yield from zip(ends, ends[1:], strict=False)
+    yield from pairwise(ends)
 
 
 class _Writer:
@@ -125,8 +126,8 @@ class _Writer:
         self._links = {port: socket.create_connection(("127.0.0.1", port)) for port in self._ports}
         self._port_of = {}
         if len(self._ports) > 1:
-            for first, last, (_, port, *_), *_ in started.nodes[0].client().execute_command(
-                "CLUSTER SLOTS"
+            for first, last, (_, port, *_), *_ in (
+                started.nodes[0].client().execute_command("CLUSTER SLOTS")
             ):
                 self._port_of.update(dict.fromkeys(range(first, last + 1), port))
 
@@ -154,7 +155,7 @@ def crawl(url: str, numbers: list[int], start: Any, found: Any) -> None:
     """See pages, together with other processes."""
     made = {str(number): page_of(number) for number in numbers}
     profiles = {text: profile for text, (*_, profile) in made.items()}
-    judge.profile_of = lambda page, *_: profiles[page.content.text]
+    setattr(judge, "profile_of", lambda page, *_: profiles[page.content.text])  # noqa: B010
     began = time.perf_counter()
     pages = NearDuplicateFilter.open(url)
     opening = time.perf_counter() - began
@@ -219,7 +220,9 @@ def nodes(started: Any) -> list[Any]:
 
 def info(started: Any, section: str, *names: str) -> float:
     """Add up figures of all servers."""
-    return sum(float(node.client().info(section)[name]) for node in nodes(started) for name in names)
+    return sum(
+        float(node.client().info(section)[name]) for node in nodes(started) for name in names
+    )
 
 
 def server_cpu(started: Any) -> float:
