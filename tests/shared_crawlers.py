@@ -28,6 +28,7 @@ from dedup_filter.errors import StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints import profile
 from dedup_filter.store.redis import connection, pages, process
+from dedup_filter.store.redis.records import Head
 
 K = 3
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+( 0)?")
@@ -93,12 +94,12 @@ class Past:
 
     def __init__(self, client):
         self.client = client
-        self.keys = {key: client.dump(key) for key in client.scan_iter()}
+        self.keys = {key: (client.dump(key), client.pttl(key)) for key in client.scan_iter()}
 
     def come_back(self):
         self.client.flushall()
-        for key, value in self.keys.items():
-            self.client.restore(key, 0, value, replace=True)  # they give signs of life
+        for key, (value, milliseconds) in self.keys.items():
+            self.client.restore(key, max(milliseconds, 0), value, replace=True)
 
 
 def lose_answer(pages, done):
@@ -135,6 +136,19 @@ def let_lapse(pages):
     names = [process.connection.key(f"process:{process.name.hex()}")]
     names += [its_pages.name(page) for page in its_pages.held()]
     process.connection.ask_all([("UNLINK", name) for name in names])
+
+
+def let_unowned_lapse(client, *crawlers):
+    """Let the leases be over of undecided pages that no crawler holds: lost writes left them."""
+    held = {
+        (pages.conductor._pages.name(number), held.head.nonce)
+        for pages in crawlers
+        for number, held in pages.conductor._pages._held.items()
+    }
+    for key in client.scan_iter("dedup:*:r:*"):
+        head = Head.of(client.get(key))
+        if head.is_undecided and (key.decode(), head.nonce) not in held:
+            client.delete(key)
 
 
 def end_rest(*crawlers):

@@ -23,7 +23,7 @@ from dedup_filter.store.redis.layout import Layout, keys_of_record
 from dedup_filter.store.redis.process import LEASE, read_meta, refuse
 from dedup_filter.store.redis.records import FORMAT, Head, pack_record
 from dedup_filter.store.redis.shared_records import SharedRecords
-from dedup_filter.text.page_url import host_of
+from dedup_filter.text.page_url import host_of, url_key
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -141,9 +141,8 @@ class SharedKeeper:
             left = seconds - self._reader.age(record.last_seen)
             if left <= 0:
                 return None
-        # A packed record has no field for the host: the host comes from the URL.
-        keys = record.keys if record.is_kept else b""
-        record = record._replace(host=host_of(record.url), keys=keys)
+        # A packed record has no fields for these: they come from the URL.
+        record = record._replace(host=host_of(record.url), url_key=url_key(record.url))
         pack_record(record)
         if not self._numbers:
             last = int(self._connection.ask("INCRBY", self._connection.key("ids"), _BATCH))
