@@ -263,7 +263,7 @@ class SharedJudge(Judge):
         """Do nothing: `release` has removed it."""
 
     def _delete(self, record: PageRecord) -> None:
-        self._pages.delete([record.page])
+        self._pages.delete([record.page], at_url=record.url_key)
         self._hosts.discard(record.page)
 
     def _replace(self, record: PageRecord, page: Waiting, found_by: PageProfile) -> None:  # noqa: ARG002

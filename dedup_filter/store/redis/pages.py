@@ -223,7 +223,7 @@ class SharedPages(SharedRecords):
         else:
             record = self._kept(number, held, record._replace(page=number))
         if old is not None and old.page != record.page:
-            self.delete([old.page])
+            self.delete([old.page], at_url=old.url_key)
         return record
 
     def release(self, number: int) -> None:

@@ -93,7 +93,9 @@ class SharedRecords:
     def revise(self, record: PageRecord) -> bool:
         """Give a page other measures; return whether it was there."""
         view = self.views([record.page])[record.page]
-        if view is None or view.head.state not in _SETTLED:
+        # Another page may have its number since a server has lost writes.
+        is_there = view is not None and view.record.url_key == record.url_key
+        if view is None or not is_there or view.head.state not in _SETTLED:
             return False
         old, new = keys_of_record(view.record), keys_of_record(record)
         self.connection.ask_all(self.adds(record.page, new - old))
@@ -103,10 +105,18 @@ class SharedRecords:
         self.connection.ask_all(self.cuts(record.page, old - new if is_done else new - old))
         return is_done
 
-    def delete(self, pages: Sequence[int]) -> list[int]:
-        """Delete pages that are kept or dropped; return those that were there."""
-        views = {page: view for page, view in self.views(pages).items() if view is not None}
-        views = {page: view for page, view in views.items() if view.head.state in _SETTLED}
+    def delete(self, pages: Sequence[int], at_url: int | None = None) -> list[int]:
+        """Delete pages that are kept or dropped; return those that were there.
+
+        `at_url`: key of a URL; pages at others stay.
+        """
+        views = {
+            page: view
+            for page, view in self.views(pages).items()
+            if view is not None
+            and view.head.state in _SETTLED
+            and at_url in (None, view.record.url_key)
+        }
         swaps = [self.swap(page, view.head, None) for page, view in views.items()]
         done = zip(views.items(), self.connection.ask_all(swaps), strict=True)
         gone = {page: view for (page, view), answer in done if answer == DONE}
@@ -116,8 +126,7 @@ class SharedRecords:
 
     def forget_at(self, key: int) -> int:
         """Delete all pages at a URL, by its key, but pending ones; return their number."""
-        there = [view for view in self.views(self.pages_at(key)).values() if view is not None]
-        return len(self.delete([each.record.page for each in there if each.record.url_key == key]))
+        return len(self.delete(self.pages_at(key), at_url=key))
 
     def count(self, *, is_kept: bool | None = None) -> int:
         """Count the kept or the dropped pages, or both, pending ones too. Cost: as `summaries`."""
