@@ -9,9 +9,12 @@ outlives it: some are killed. Knows nothing of pytest.
 """
 
 import contextlib
+import itertools
 import multiprocessing.connection
+import os
 import random
 import re
+import signal
 import time
 from collections import Counter
 from typing import NamedTuple
@@ -232,8 +235,34 @@ class Crawler:
             time.sleep(0.1)
 
 
-def crawl(crawler_is, lease, timeout, rounds, barrier):
+def die_in_call(number):
+    """Let this process die in a call of the servers: of one before it is sent, of one after."""
+    ask_all, calls = connection.Connection.ask_all, itertools.count()
+
+    def ask_all_or_die(servers, commands):
+        is_last = next(calls) == number
+        if is_last and number % 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        answers = ask_all(servers, commands)
+        if is_last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answers
+
+    connection.Connection.ask_all = ask_all_or_die
+
+
+def kept_on(url):
+    """Return the URLs of the pages that are kept on servers."""
+    with contextlib.closing(NearDuplicateFilter.open(url, max_distance=K)) as opened:
+        there = opened.conductor._pages
+        views = there.views(there.numbers()).values()
+        return {view.record.url for view in views if view and view.head.state == b"K"}
+
+
+def crawl(crawler_is, lease, timeout, rounds, barrier, dies_in):
     """Be a crawler: all begin each round at the same time."""
+    if dies_in is not None:
+        die_in_call(dies_in)
     judge.profile_of = profile_of
     connection.TIMEOUT = timeout
     if lease is not None:  # the dead are given up sooner
@@ -263,17 +292,19 @@ def crawl(crawler_is, lease, timeout, rounds, barrier):
 class Together:
     """Some crawlers at work: one process for each list of rounds.
 
-    `timeout`: seconds that a call to the servers may take.
+    `timeout`: seconds that a call to the servers may take. `dying`: which crawlers die, each in the
+    call of this number.
     """
 
-    def __init__(self, url, way, rounds_of_each, lease=None, timeout=connection.TIMEOUT):
+    def __init__(self, url, way, rounds_of_each, lease=None, timeout=connection.TIMEOUT, dying=()):
         # It is gone when nobody here knows it any more.
         self._barrier = PROCESSES.Barrier(len(rounds_of_each))
         self.processes, self._pipes = [], []
-        self.became, self.counts, self.ended, self._killed = {}, Counter(), set(), set()
+        self.became, self.counts, self.ended, self._killed = {}, Counter(), set(), {*dying}
         for number, rounds in enumerate(rounds_of_each):
             ours, theirs = PROCESSES.Pipe(duplex=False)
-            arguments = ((number, url, way, theirs), lease, timeout, rounds, self._barrier)
+            dies_in = dict(dying).get(number)
+            arguments = ((number, url, way, theirs), lease, timeout, rounds, self._barrier, dies_in)
             self.processes.append(PROCESSES.Process(target=crawl, args=arguments, daemon=True))
             self.processes[-1].start()
             theirs.close()

@@ -317,6 +317,16 @@ def closed_if_it_fails(opened: Any) -> Iterator[None]:
         raise
 
 
+def _packed(commands: Sequence[Command]) -> bytes:
+    """Return commands in the servers' protocol; the client library takes three times the time."""
+    found = list[bytes]()
+    for command in commands:
+        values = [each if isinstance(each, bytes) else str(each).encode() for each in command]
+        found.append(b"*%d\r\n" % len(values))
+        found += [b"$%d\r\n%b\r\n" % (len(each), each) for each in values]
+    return b"".join(found)
+
+
 def _sent_and_read(commands: Sequence[Command], places: Mapping[Any, Sequence[int]]) -> list[Any]:
     """Return the answers to commands; `places`: connections to a node -> places of its commands."""
     from redis.exceptions import ResponseError
@@ -326,7 +336,7 @@ def _sent_and_read(commands: Sequence[Command], places: Mapping[Any, Sequence[in
     try:
         for pool, of_node in places.items():
             link = links[pool] = pool.get_connection()
-            link.send_packed_command(link.pack_commands([commands[each] for each in of_node]))
+            link.send_packed_command([_packed([commands[each] for each in of_node])])
         for pool, of_node in places.items():
             for place in of_node:
                 try:
