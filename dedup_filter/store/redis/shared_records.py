@@ -8,7 +8,6 @@
 Records seen last before `seconds` ago are gone, if a bound is given.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from time import time as now
 from typing import NamedTuple
@@ -36,7 +35,6 @@ from dedup_filter.store.redis.records import (
 
 _AT_ONCE = 1_000
 _CHECKED_AT_ONCE = 64
-_NUMBER = re.compile("[0-9a-f]+")
 _SETTLED = (b"K", b"D")
 DONE = 1
 """The answer of `swap` if the head was the expected one."""
@@ -70,9 +68,9 @@ class SharedRecords:
 
     def numbers(self) -> list[int]:
         """Return the numbers of all records, ascending. Cost: scans all keys of the servers."""
-        prefix = self.connection.part("r", 0)[:-1]
-        found = (key.decode()[len(prefix) :] for key in self.connection.keys(f"{prefix}*"))
-        return sorted({int(number, 16) for number in found if _NUMBER.fullmatch(number)})
+        found = self.connection.numbers("r")
+        found.sort()
+        return found
 
     def summaries(self) -> Iterator[tuple[int, Summary]]:
         """Yield number and state of all pages that are not gone.
@@ -113,19 +111,23 @@ class SharedRecords:
 
         `at_url`: key of a URL; pages at others stay.
         """
-        views = {
-            page: view
-            for page, view in self.views(pages).items()
-            if view is not None
-            and view.head.state in _SETTLED
-            and at_url in (None, view.record.url_key)
-        }
-        swaps = [self.swap(page, view.head, None) for page, view in views.items()]
-        done = zip(views.items(), self.connection.ask_all(swaps), strict=True)
-        gone = {page: view for (page, view), answer in done if answer == DONE}
-        keys = {page: keys_of_record(view.record) for page, view in gone.items()}
-        self.connection.ask_all([cut for page in keys for cut in self.cuts(page, keys[page])])
-        return [*gone]
+        gone = list[int]()
+        for at in range(0, len(pages), _AT_ONCE // 10):
+            views = {
+                page: view
+                for page, view in self.views(pages[at : at + _AT_ONCE // 10]).items()
+                if view is not None
+                and view.head.state in _SETTLED
+                and at_url in (None, view.record.url_key)
+            }
+            swaps = [self.swap(page, view.head, None) for page, view in views.items()]
+            cuts = list[Command]()
+            for page, answer in zip(views, self.connection.ask_all(swaps), strict=True):
+                if answer == DONE:
+                    gone.append(page)
+                    cuts += self.cuts(page, keys_of_record(views[page].record))
+            self.connection.ask_all(cuts)
+        return gone
 
     def forget_at(self, key: int) -> int:
         """Delete all pages at a URL, by its key, but pending ones; return their number."""
