@@ -291,19 +291,22 @@ class SharedPages(SharedRecords):
 
     def _look(self, number: int, held: _Held, buckets: Sequence[bytes]) -> None:
         """Withdraw for pages that came meanwhile, and overrule claiming ones of higher numbers."""
-        self._own = number
+        self._own, known = number, self._views.copy()
         while True:
-            before = self._views.copy()
             self._take(held.keys, buckets, full=held.full)
-            if self._views != before and not held.is_still():
+            if self._views != known and not held.is_still():
                 raise Overtaken
-            rivals = [
-                self.swap(page, view.head, view.head.revised())
+            known = self._views.copy()
+            rivals = {
+                page: self.swap(page, view.head, view.head.revised())
                 for page, view in self._views.items()
                 if view.head.state == b"C" and page > number
-            ]
-            if all(answer == DONE for answer in self.connection.ask_all(rivals)):
+            }
+            answers = self.connection.ask_all([*rivals.values()])
+            if all(answer == DONE for answer in answers):
                 return
+            # Also those that have withdrawn since, and are in no bucket any more.
+            self._read_pages({page: [] for page in rivals})
             buckets = self.connection.ask_all(self.reads(held.keys))
 
     def _decide(
