@@ -65,7 +65,7 @@ def settings(project):
     ("arguments", "text", "code"),
     [
         ("bits pairs --hex --max-distance 3", "8\n11\n4096\n", 0),
-        ("bits plan --max-distance 3 --pages 1e6 --memory 1MB", "", 1),
+        ("bits fingerprint -", "Too short", 1),
         ("index -h", "", 0),
         ("-s LOG_LEVEL=INFO bits", "", 2),
         *(

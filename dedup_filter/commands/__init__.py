@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
+from textwrap import wrap
 from typing import Any, TypeVar
 
 import click
@@ -18,6 +19,7 @@ from click.shell_completion import CompletionItem
 from dedup_filter.wording import counted, printable
 
 T = TypeVar("T")
+COLUMNS = 100
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON objects with named fields."
@@ -110,6 +112,40 @@ def named(value: Any) -> Any:
 def say(text: str, *, err: bool = False) -> None:
     """Write a line for people on standard output."""
     click.echo(printable(text), err=err)
+
+
+def head(text: str) -> None:
+    """Begin a section for people: a heading after an empty line."""
+    say("")
+    paragraph(text, "")
+
+
+def section(title: str, paragraphs: Iterable[str]) -> None:
+    """Write a section."""
+    head(title)
+    for each in paragraphs:
+        paragraph(each)
+
+
+def entry(name: str, value: str) -> None:
+    """Write a named value; further lines stand below the first."""
+    paragraph(value, f"{name:<13}", " " * 13)
+
+
+def paragraph(text: str, first: str = "  ", others: str | None = None) -> None:
+    """Write a text behind indents, in lines of at most `COLUMNS` characters.
+
+    Words are whole: longer ones, and scripts without spaces, are left to the terminal.
+    """
+    for line in wrap(
+        printable(" ".join(text.split())),
+        COLUMNS,
+        initial_indent=first,
+        subsequent_indent=first if others is None else others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        say(line)
 
 
 def say_without_url(pages: int) -> None:

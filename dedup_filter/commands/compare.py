@@ -1,16 +1,13 @@
 """`dedup-filter compare`: two pages -> whether one would be dropped for the other, and why."""
 
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, named, write_lines
+from dedup_filter.commands import entry, head, json_option, named, paragraph, write_lines
 from dedup_filter.commands.explain import about, title_of
 from dedup_filter.commands.options import filter_option, index_option
-from dedup_filter.commands.sections import COLUMNS, Word, entry, filled, head
 from dedup_filter.review.compare import Comparison, compare
 from dedup_filter.review.refusals import why
 from dedup_filter.review.text_diff import Change, is_letter_of_unspaced
@@ -20,8 +17,7 @@ from dedup_filter.wording import counted, printable
 _AROUND = 6
 """Words that both texts have, shown before and after a change."""
 _LONGEST_WORD = 40
-"""Characters of a word that are shown; wide ones take two columns."""
-_COLOURS = {"gone": "red", "new": "green"}
+"""Characters of a word that are shown."""
 _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
 
 
@@ -51,8 +47,7 @@ def compare_command(
     A and B are URLs, paths of files, or standard input (-). Pages of one host are judged more
     strictly. If B is near A but kept, the output says which text of B is missing in A, and which
     elements make the difference if B without them would be dropped. Then come the shares of phrases
-    that both pages have, and a word diff: in colours on a terminal (unless NO_COLOR is set),
-    elsewhere with the marks [-only in A-] and {+only in B+}.
+    that both pages have, and a word diff, with the marks [-only in A-] and {+only in B+}.
 
     With --index the options of its crawls are used, and the frames that they have found. URLs that
     are in the index are compared as recorded; B is judged if its blocks were kept
@@ -114,9 +109,7 @@ def _write(found: Comparison, values: dict[str, Any], *, with_bits: bool) -> Non
         head("WORD DIFF: the text of one page is not known")
     elif any(change.kind != "same" for change in changes):
         head("WORD DIFF: from A to B")
-        is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        for line in filled(_marked(changes, is_coloured=is_coloured), COLUMNS - 2):
-            click.echo(f"  {line}")
+        paragraph("".join(_marked(changes)))
 
 
 def _write_page(name: str, page: dict[str, Any]) -> None:
@@ -154,22 +147,19 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[Word]:
+def _marked(changes: list[Change]) -> Iterator[str]:
     """Yield the words of a diff; of those that both texts have, only some around changes."""
-    is_after_letter = False
+    is_after_letter = True
     for number, (kind, words) in enumerate(changes):
-        shown, start, end = words, "", ""
+        shown, (start, end) = words, _MARKS.get(kind, ("", ""))
         if kind == "same":
             before = words[:_AROUND] if number else []
             after = words[-_AROUND:] if number < len(changes) - 1 else []
             if len(words) > len(before) + len(after):
                 shown = [*before, "...", *after]
-        elif not is_coloured:
-            start, end = _MARKS[kind]
         last = len(shown) - 1
         for place, word in enumerate(shown):
             is_letter = is_letter_of_unspaced(word)
             text = f"{start * (place == 0)}{printable(word, _LONGEST_WORD)}{end * (place == last)}"
-            is_apart = not (is_letter and is_after_letter)
-            yield text, is_apart, _COLOURS.get(kind) if is_coloured else None
+            yield text if is_letter and is_after_letter else f" {text}"
             is_after_letter = is_letter

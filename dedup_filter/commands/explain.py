@@ -7,9 +7,17 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, named, say, write_lines
+from dedup_filter.commands import (
+    entry,
+    head,
+    json_option,
+    named,
+    paragraph,
+    say,
+    section,
+    write_lines,
+)
 from dedup_filter.commands.options import filter_option, index_option, url_option
-from dedup_filter.commands.sections import entry, head, paragraph, section
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import as_hex
 from dedup_filter.review.excluded_text import RULES, excluded_text
@@ -206,7 +214,7 @@ def _write_left_out(left_out: list[dict[str, Any]], words: dict[str, float]) -> 
         for each in (each for each in left_out if each["rule"] == rule):
             span = "in the span" if each["is_in_span"] else ""
             notes = "; ".join(filter(None, (each["detail"], span)))
-            paragraph(f"{each['text']} [{notes}]" if notes else each["text"], 4)
+            paragraph(f"{each['text']} [{notes}]" if notes else each["text"], "    ")
 
 
 def _write_bits(features: list[dict[str, Any]], tallies: list[float]) -> None:

@@ -1,19 +1,16 @@
-"""`dedup-filter compare`: what people read, with marks or colours, and the same as one object."""
+"""`dedup-filter compare`: what people read, and the same as one object."""
 
 import json
-import os
-import pty
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, lines, refused, run
+from command_line import lines, refused, run
 from index_feed import ITEMS, article
 from text_samples import CHINESE, FIRST, SECOND
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.commands.sections import COLUMNS, columns_of
+from dedup_filter.commands import COLUMNS
 
 HOSTILE = "\x9b31mred\u202e"
 ONE = f"<title>{HOSTILE}</title><p>{FIRST} {SECOND}</p><p>{CHINESE * 3}</p><p>Price: 17</p>"
@@ -35,7 +32,7 @@ def test_sections_for_people(pair):
     code, out, err = run("compare", *pair, *HERE)
     assert (code, err) == (0, "")
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
-    assert max(map(columns_of, out.splitlines())) <= COLUMNS
+    assert max(map(len, out.splitlines())) <= COLUMNS
     reason = f'kept: 2 words of lines missing in {HERE[1]}, 0 allowed: "Price: 18"'
     assert reason in " ".join(out.split())
     assert "[-Tuesday-] {+\\x9b31mred\\u202e+} to discuss" in out
@@ -116,35 +113,6 @@ def test_verdicts_in_words(tmp_path):
     assert verdict(3) == (None, "unjudged: too_short")
     assert verdict(0) == (0, "exact: B repeats A (0 bits, A has 100.0 % of it)")
     assert "WORD DIFF" not in run("compare", paths[0], paths[0])[1]
-
-
-def on_a_terminal(*arguments, **environment):
-    """Run the command with its standard output on a terminal; return what is written there."""
-    ours, theirs = pty.openpty()
-    variables = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], stdout=theirs, env={**variables, **environment}
-    )
-    os.close(theirs)
-    written = b""
-    try:
-        while chunk := os.read(ours, 65_536):
-            written += chunk
-    except OSError:  # the other end is closed
-        pass
-    os.close(ours)
-    assert process.wait() == 0
-    return written.decode()
-
-
-def test_colours_on_a_terminal_only(pair):
-    out = on_a_terminal("compare", *pair)
-    assert "\x1b[31mTuesday\x1b[0m" in out
-    assert "\x1b[32m\\x9b31mred\\u202e\x1b[0m" in out
-    assert "[-Tuesday" not in out
-    plain = on_a_terminal("compare", *pair, NO_COLOR="1")
-    assert "\x1b" not in plain
-    assert "[-Tuesday-]" in plain
 
 
 def test_pages_of_an_index(index):

@@ -8,7 +8,7 @@ from index_feed import ITEMS
 from text_samples import CHINESE, FIRST, SECOND
 
 from dedup_filter import NearDuplicateFilter, fingerprint
-from dedup_filter.commands.sections import COLUMNS, columns_of, wrapped
+from dedup_filter.commands import COLUMNS, paragraph
 
 HOSTILE = "\x1b[31mred\u202e&lt;script>"
 PAGE = (
@@ -29,7 +29,7 @@ def test_sections_for_people(page):
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     assert "\u202e" not in out
-    assert max(map(columns_of, out.splitlines())) <= COLUMNS
+    assert all(len(line) <= COLUMNS or " " not in line.strip() for line in out.splitlines())
     for head in ("TEXT KEPT (", "LEFT OUT (", "FEATURES of the"):
         assert f"\n{head}" in out
     assert "page frame by an element's tag" in out
@@ -102,14 +102,12 @@ def test_what_cannot_be_read(arguments):
     refused("explain", *arguments)
 
 
-@pytest.mark.parametrize(
-    "text", [CHINESE * 9, "a " * 200, "x" * 500, f"{'ab ' * 40}{CHINESE * 3}", ""]
-)
-@pytest.mark.parametrize("columns", [7, 50, 98])
-def test_lines_of_a_text_have_no_more_columns_and_all_of_it(text, columns):
-    cut = wrapped(text, columns)
-    assert all(0 < columns_of(line) <= columns for line in cut)
-    assert "".join("".join(cut).split()) == "".join(text.split())
+@pytest.mark.parametrize("text", [CHINESE * 9, "a " * 200, "x" * 500, f"{'ab ' * 40}{CHINESE}", ""])
+def test_lines_of_a_text_are_full_and_have_all_of_it(text, capsys):
+    paragraph(text, "name ", "     ")
+    cut = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= COLUMNS or " " not in line.strip()[5:] for line in cut)
+    assert "".join("".join(cut).split()) == "name" * bool(text) + "".join(text.split())
 
 
 def test_a_page_made_by_script_is_written_as_strict_json():
