@@ -1,4 +1,4 @@
-"""An index for tests of the report: pages near and far, exact copies, advertisements, hostile ones.
+"""An index for tests of the report: pages near and far, exact copies, hostile ones.
 
 `made_index` is judged by the filter. `made_report` draws a report on pairs that are only said, for
 what an index would take long to be filled with.
@@ -8,7 +8,6 @@ from made_text import prose
 
 from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.review.report.collect import Pair, ReportData
-from dedup_filter.review.report.pack_texts import NOT_KEPT, PackedTexts
 from dedup_filter.review.report.render import render
 from dedup_filter.store.records import PageRecord
 
@@ -29,7 +28,7 @@ def made_index(folder, *, keep_text=True):
     """Fill an index; return the folder.
 
     Ten stories at ten sites with more and more edits, of which those with many are kept; an exact
-    copy with an advertisement; Chinese; a page that came twice; hostile pages, each dropped for one
+    copy with an emoji; Chinese; a page that came twice; hostile pages, each dropped for one
     of harmless looks.
     """
     chinese = "据新华社报道，昨天下午在北京举行的会议上，代表们讨论了城市的交通问题。" * 8
@@ -37,7 +36,7 @@ def made_index(folder, *, keep_text=True):
         for seed in range(10):
             for edits in (0, 1, 2, 4, 5, 6, 8, 10, 11):
                 pages.see(f"https://site{edits}.example/{seed}", text=prose(seed, edits))
-        # Characters of two UTF-16 units, and an advertisement among sentences.
+        # A character of two UTF-16 units.
         long = f"\U0001f600 {prose(50)}\n{ADVERT * 2}\n{prose(51)}"
         pages.see("https://shop.example/1", text=long)
         pages.see("https://shop.example/2", text=long)
@@ -75,8 +74,7 @@ def made_report(duplicates):
         found.add(_record(page, "near"))
         original, distance = page % kept + 1, page % 13
         found.pairs.append(Pair(page, original, distance, 0.8 + page % 200 / 1_000, "near"))
-    texts = PackedTexts([NOT_KEPT] * duplicates)
-    return render("made", found, texts)
+    return render("made", found)
 
 
 def _record(page, outcome):

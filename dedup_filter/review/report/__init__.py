@@ -1,7 +1,8 @@
 """An index -> one HTML file that shows what was kept, what was dropped, and why.
 
-    index -> collect (figures, pages, pairs) -> pack_texts (texts of pairs)
-          -> render (one HTML file), written whole or not at all
+    index -> collect (figures, pages, pairs, texts) -> render (one HTML file)
+
+The file is written whole or not at all.
 
 The file needs no network and sends nothing anywhere. Its scripts are in `page/`: plain scripts
 without a build step (docs/decisions/0011-the-report-is-one-file.md). A report is recognized by its
@@ -16,7 +17,6 @@ from typing import Any
 
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.review.report.collect import collect
-from dedup_filter.review.report.pack_texts import pack_texts
 from dedup_filter.review.report.render import BEGINNING, render
 from dedup_filter.store.location import folder_of
 from dedup_filter.upkeep import index_at, whole_file
@@ -73,11 +73,10 @@ def write_report(
     with RecordedPages.open(where, options) as pages:
         recorded = pages.recorded
         with watch(recorded.records(), recorded.count()) as records:
-            found = collect(recorded, records, pages.config, amounts.duplicates)
-        texts = pack_texts(recorded, found, amounts.texts)
+            found = collect(recorded, records, pages.config, amounts.duplicates, amounts.texts)
     rules = None if folder is None else folder / IN_FOLDER
     proven = read_rules(rules) if rules is not None and rules.exists() else ()
-    html = render(str(where), found, texts, proven)
+    html = render(str(where), found, proven)
     with whole_file.whole_file(Path(path)) as file:
         file.write(html)
     return Written(
@@ -86,7 +85,7 @@ def write_report(
         pages=found.figures["pages"],
         duplicates=found.duplicates,
         listed=len(found.pairs),
-        texts=texts.pairs,
+        texts=found.shown_texts,
     )
 
 

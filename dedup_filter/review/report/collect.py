@@ -1,9 +1,17 @@
-"""The records of an index -> figures of all pages, and the pairs of duplicate and original.
+"""The records of an index -> figures of all pages; pairs of duplicate and original; their texts.
 
-One pass over all records. Figures count all pages; only the latest duplicates are held, with the
-pages that they repeat.
+    records                figures count all pages; only the latest duplicates are held, in pairs
+    a text of a pair       -> JSON -> deflate -> base64, which is unpacked when the pair is viewed
+
+Pairs, characters of a text, and bytes of all texts are bounded. Texts of the largest clusters come
+first.
+
+Cost: one pass over all records; 1 ms a text of 1,000 words.
 """
 
+import json
+import zlib
+from base64 import b64encode
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,14 +19,19 @@ from time import time as now
 from typing import Any, Literal, NamedTuple
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.store.protocol import Recorded
+from dedup_filter.store.protocol import KeptContent, Recorded
 from dedup_filter.store.records import PageRecord
+from dedup_filter.text.content import find_content
 
 Kind = Literal["near", "exact"]
 """The outcome of a duplicate."""
 
-_MOST_CHARACTERS = 48 << 20
+_MOST_OF_URLS = 48 << 20
 """Characters of the URLs of all listed duplicates."""
+_MOST_OF_TEXT = 40_000
+"""Characters of a text: ten pages of a book."""
+_MOST_BYTES = 24 << 20
+"""Bytes of all texts, packed."""
 
 
 class Pair(NamedTuple):
@@ -48,13 +61,14 @@ class ReportData:
     for a later crawl that saw it last."""
     clusters: int = 0
     """Kept pages that have duplicates, listed or not."""
-    shingle_size: int = 3
-    ads: str = "window"
-    """The option `ads`: how shingles are taken for advertisements."""
     records: dict[int, PageRecord] = field(default_factory=dict)
     """Records of all pages in pairs, without sketches."""
     pairs: list[Pair] = field(default_factory=list)
     """The latest."""
+    texts: dict[int, str] = field(default_factory=dict)
+    """Number of a page of a pair -> its packed text."""
+    has_texts: bool = False
+    """Whether the index has any texts."""
     made: int = field(default_factory=lambda: int(now()))
     """When the data was collected, Unix seconds."""
 
@@ -63,15 +77,27 @@ class ReportData:
         """Number of all duplicates, listed or not."""
         return int(self.figures["outcomes"]["near"] + self.figures["outcomes"]["exact"])
 
+    @property
+    def shown_texts(self) -> int:
+        """Number of pairs whose texts can be read."""
+        return sum(pair.page in self.texts for pair in self.pairs)
+
     def add(self, record: PageRecord) -> None:
         """Add the record of a page."""
         self.records[record.page] = record._replace(sketch=b"")
 
 
 def collect(
-    recorded: Recorded, records: Iterable[PageRecord], config: FilterConfig, most_duplicates: int
+    recorded: Recorded,
+    records: Iterable[PageRecord],
+    config: FilterConfig,
+    most_duplicates: int,
+    most_texts: int = 0,
 ) -> ReportData:
-    """Collect the data of a report from an index and all its records."""
+    """Collect the data of a report from an index and all its records.
+
+    `most_duplicates`, `most_texts`: duplicates, and pairs with texts, that it has at most.
+    """
     outcomes, reasons, of_crawls = Counter[str](), Counter[str](), Counter[tuple[int, str]]()
     hosts, originals = set[str](), set[int | None]()
     last = deque[PageRecord](maxlen=most_duplicates)
@@ -88,7 +114,7 @@ def collect(
             originals.add(record.original)
             last.append(record)
     kept = sum(count for (_, what), count in of_crawls.items() if what == "kept")
-    parts, names = recorded.scheme.parts, ("kept", "near", "exact", "revisits")
+    names = ("kept", "near", "exact", "revisits")
     found = ReportData(
         config,
         {"pages": outcomes.total(), "kept": kept, "hosts": len(hosts), "outcomes": outcomes},
@@ -98,11 +124,9 @@ def collect(
             for crawl in recorded.crawls()
         ],
         clusters=len(originals),
-        shingle_size=int(parts.get("shingle_size", 3)),
-        ads=parts.get("ads", "window"),
     )
     characters = sum(len(record.url) for record in last)
-    while characters > _MOST_CHARACTERS:
+    while characters > _MOST_OF_URLS:
         characters -= len(last.popleft().url)
     for original in recorded.records(sorted({record.original or 0 for record in last})):
         found.add(original)
@@ -112,4 +136,33 @@ def collect(
         found.add(record)
         kind: Kind = "exact" if record.outcome == "exact" else "near"
         found.pairs.append(Pair(record.page, known, record.distance, record.similarity, kind))
+    _add_texts(found, recorded, most_texts)
     return found
+
+
+def _add_texts(found: ReportData, recorded: Recorded, most: int) -> None:
+    """Add the texts of at most `most` pairs: of the largest clusters first."""
+    kept, size = recorded.with_text(), 0
+    found.has_texts = bool(kept)
+    sizes = Counter(pair.original for pair in found.pairs)
+    readable = [pair for pair in found.pairs if pair.page in kept]
+    for pair in sorted(readable, key=lambda pair: -sizes[pair.original])[:most]:
+        pages = kept.intersection(pair[:2]) - found.texts.keys()
+        packed = {page: _packed(recorded.content(found.records[page])) for page in pages}
+        size += sum(map(len, packed.values()))
+        if size > _MOST_BYTES:
+            break
+        found.texts.update(packed)
+
+
+def _packed(kept: KeptContent) -> str:
+    """Pack the main text of a page, and its whole length.
+
+    The main text has blocks that earlier pages of the host had. The kept text lacks those that the
+    other page of the pair had on the same host.
+    """
+    unpacked, text = kept.page(), kept.text or ""
+    if unpacked is not None:
+        text = "\n".join(block.text for block in find_content(unpacked.blocks).main)
+    content = json.dumps([text[:_MOST_OF_TEXT], len(text)])
+    return b64encode(zlib.compress(content.encode("ascii"), 9)).decode("ascii")

@@ -19,7 +19,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from dedup_filter.review.report.collect import Pair, ReportData
-from dedup_filter.review.report.pack_texts import PackedTexts
 from dedup_filter.store.records import PageRecord
 from dedup_filter.urls.mining import Proven
 from dedup_filter.wording import as_time, counted, printable
@@ -33,22 +32,20 @@ BEGINNING = (
 )
 """Of every report; the template goes on."""
 _SCRIPTS = "dom differences list pair_view pair_lists main".split()
-_FORMAT = 2
+_FORMAT = 3
 _KINDS = ("near", "exact")
 _LONGEST_NAME = 300
 _MOST_RULES = 500
 
 
-def render(
-    index: str, found: ReportData, texts: PackedTexts, rules: Sequence[Proven] = ()
-) -> bytes:
+def render(index: str, found: ReportData, rules: Sequence[Proven] = ()) -> bytes:
     """Render a report. Cost: 5 us a pair; 0.1 MB and 150 bytes a pair, without texts."""
     data = {
         "format": _FORMAT,
         "kinds": _KINDS,
-        **_columns(found.records, found.pairs, texts),
+        **_columns(found.records, found.pairs),
         "crawls": {each["number"]: _crawl_name(each) for each in found.crawls},
-        "texts_kept": texts.are_kept,
+        "texts_kept": found.has_texts,
     }
     program, style = _program(), _page_file("report.css")
     template = _environment().get_template("report.html")
@@ -57,12 +54,11 @@ def render(
         style=style,
         program=program,
         data=json_in_script(data),
-        bundles=json_in_script(texts.bundles),
+        texts=json_in_script(found.texts),
         index=index,
         found=found,
         rules=rules,
         most_rules=_MOST_RULES,
-        texts=texts,
     )
     return (BEGINNING + html).encode("utf-8", "backslashreplace")
 
@@ -79,9 +75,7 @@ def json_in_script(value: Any) -> str:
     return text
 
 
-def _columns(
-    records: Mapping[int, PageRecord], pairs: Sequence[Pair], texts: PackedTexts
-) -> dict[str, Any]:
+def _columns(records: Mapping[int, PageRecord], pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return pages and pairs column by column; hosts and languages are numbered."""
     places = {page: place for place, page in enumerate(records)}
     rows = records.values()
@@ -106,7 +100,6 @@ def _columns(
         "distance": [pair.distance for pair in pairs],
         "similarity": [_thousandths(pair.similarity) for pair in pairs],
         "kind": [_KINDS.index(pair.kind) for pair in pairs],
-        "bundle": texts.of_pairs,
     }
     return {"hosts": hosts, "pages": pages, "pairs": columns}
 
