@@ -31,7 +31,6 @@ _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
     help="URL of a page in a file; give it again for B. Pages of one host are judged differently.",
 )
 @index_option
-@click.option("--bits", is_flag=True, help="Also the bits that differ.")
 @filter_option
 @json_option
 def compare_command(
@@ -40,7 +39,8 @@ def compare_command(
     urls: tuple[str, ...],
     index: Index | None,
     options: dict[str, Any],
-    **flags: bool,
+    *,
+    as_json: bool,
 ) -> None:
     """Show whether a crawl that has kept A would drop B for it, and why.
 
@@ -57,15 +57,14 @@ def compare_command(
         raise click.UsageError("--url is given at most twice: for A and for B")
     found = compare((first, second), (*urls, "", "")[:2], options, index)
     values = _object(found)
-    if flags["as_json"]:
-        write_lines([values | (named({"bits": found.bits}) if flags["bits"] else {})])
+    if as_json:
+        write_lines([values])
     else:
-        _write(found, values, with_bits=flags["bits"])
+        _write(found, values)
 
 
 def _object(found: Comparison) -> dict[str, Any]:
-    bits, verdict = found.bits, found.verdict
-    said = None
+    verdict, said = found.verdict, None
     if verdict is not None:
         names = "outcome reason distance similarity candidates".split()
         said = {name: getattr(verdict, name) for name in names}
@@ -83,14 +82,14 @@ def _object(found: Comparison) -> dict[str, Any]:
         "ignorable": named(found.ignorable),
         "first": first,
         "second": second,
-        "distance": bits and bits.distance,
+        "distance": found.distance,
         "max_distance": found.config.max_distance,
         "likeness": named(found.likeness),
         "changes": named(found.changes),
     }
 
 
-def _write(found: Comparison, values: dict[str, Any], *, with_bits: bool) -> None:
+def _write(found: Comparison, values: dict[str, Any]) -> None:
     entry("judged", found.assumed)
     entry("verdict", _sentence(found))
     if found.ignorable is not None:
@@ -102,9 +101,6 @@ def _write(found: Comparison, values: dict[str, Any], *, with_bits: bool) -> Non
         shares = f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's"
         estimated = " (estimated by sketches)" if is_estimated else ""
         entry("phrases", f"{shares}; Jaccard similarity {jaccard:.3f}{estimated}")
-    if with_bits and (bits := found.bits) is not None:
-        places = ", ".join(map(str, bits.differing)) or "none"
-        entry("bits", f"{counted(bits.distance, 'bit')} of 64 differ ({bits.text}): {places}")
     if (changes := found.changes) is None:
         head("WORD DIFF: the text of one page is not known")
     elif any(change.kind != "same" for change in changes):
@@ -125,7 +121,7 @@ def _write_page(name: str, page: dict[str, Any]) -> None:
 
 
 def _sentence(found: Comparison) -> str:
-    verdict, bits = found.verdict, found.bits
+    verdict = found.verdict
     if verdict is None:
         return "none: B cannot be judged again, as its blocks were not kept (DEDUP_KEEP_TEXT)"
     if verdict.outcome == "unjudged":
@@ -137,10 +133,10 @@ def _sentence(found: Comparison) -> str:
         return f"{verdict.outcome}: B repeats A ({distance}{has}{by})"
     if verdict.refused is not None:
         return f"kept: {why(verdict.refused)}"
-    if bits is None:
+    if found.distance is None:
         return "new: one page has too little text to be near another"
     most = found.config.max_distance
-    return f"new: not near ({bits.distance} bits differ, max_distance {most})"
+    return f"new: not near ({found.distance} bits differ, max_distance {most})"
 
 
 def _percent(share: float) -> str:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from dedup_filter.comparison.look_ups import judge
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.sketch import shared
+from dedup_filter.hamming.pairs import hamming_distance
 from dedup_filter.model import Unjudged, Verdict
 from dedup_filter.review.explained_page import NamedPage
 from dedup_filter.review.recorded_pages import RecordedPages, require_pages
@@ -38,20 +39,6 @@ class Likeness(NamedTuple):
     jaccard: float
     is_estimated: bool
     """Whether the sketch of one page is a sample of its phrases."""
-
-
-class DifferingBits(NamedTuple):
-    """The difference between the fingerprint of the first page and one of the second."""
-
-    text: str
-    """The text of the second page: its first text within `max_distance`, else its nearest one."""
-    differing: list[int]
-    """The positions of the differing bits, 63 first."""
-
-    @property
-    def distance(self) -> int:
-        """Number of differing bits."""
-        return len(self.differing)
 
 
 @dataclass(frozen=True)
@@ -108,23 +95,24 @@ class Comparison:
         )
 
     @cached_property
-    def bits(self) -> DifferingBits | None:
-        """The bits of their fingerprints that differ; None: one page has no fingerprint."""
+    def distance(self) -> int | None:
+        """Bits in which their fingerprints differ; None: one page has none.
+
+        The fingerprint of the second is that of its first text within `max_distance`, else of its
+        nearest text.
+        """
         first = self.first.record or self.first.measures
         page, record = self.second.explained, self.second.record
-        named: dict[str, int | None] = {}
+        of_second = [record and record.fingerprint]
         if page is not None:
-            named = {text.name: text.fingerprint for text in page.profile.texts}
-        elif record is not None:
-            named = {"recorded": record.fingerprint}
+            of_second = [text.fingerprint for text in page.profile.texts]
         stored = None if first is None else first.fingerprint
         found = [
-            DifferingBits(text, [bit for bit in range(63, -1, -1) if (stored ^ value) >> bit & 1])
-            for text, value in named.items()
-            if stored is not None and value is not None
+            hamming_distance(stored, each)
+            for each in of_second
+            if stored is not None and each is not None
         ]
-        most = self.config.max_distance
-        return min(found, key=lambda each: max(each.distance, most), default=None)
+        return min(found, key=lambda bits: max(bits, self.config.max_distance), default=None)
 
     @cached_property
     def changes(self) -> list[Change] | None:

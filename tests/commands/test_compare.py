@@ -38,14 +38,6 @@ def test_sections_for_people(pair):
     assert "[-Tuesday-] {+\\x9b31mred\\u202e+} to discuss" in out
     assert "怎样让港口在[-冬-]{+夏+}季保持开放" in out
     assert out.startswith("judged       as pages of one host, a.example; the frame of B's host is")
-    assert "\nbits " not in out
-
-
-def test_bits(pair):
-    out = run("compare", *pair, *HERE, "--bits")[1]
-    (found,) = lines("compare", *pair, *HERE, "--bits", "--json")
-    distance = int(re.search(r"\nbits +(\d+) bits? of 64 differ \(", out)[1])
-    assert len(found["bits"]["differing"]) == found["distance"] == distance
 
 
 def test_the_element_of_a_line_that_keeps_two_pages_apart(tmp_path):

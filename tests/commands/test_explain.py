@@ -25,22 +25,19 @@ def page(tmp_path):
 
 
 def test_sections_for_people(page):
-    code, out, err = run("explain", page, "--url", "http://a.example/", "--bits")
+    code, out, err = run("explain", page, "--url", "http://a.example/")
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     assert "\u202e" not in out
     assert all(len(line) <= COLUMNS or " " not in line.strip() for line in out.splitlines())
-    for head in ("TEXT KEPT (", "LEFT OUT (", "FEATURES of the"):
+    for head in ("TEXT KEPT (", "LEFT OUT ("):
         assert f"\n{head}" in out
     assert "page frame by an element's tag" in out
     assert "host         a.example: 0 pages kept, its frame is not known" in out
-    tallies = out.partition("TALLIES")[2].splitlines()[1:9]
-    assert [len(row.split()) for row in tallies] == [11] * 8
-    assert "FEATURES" not in run("explain", page)[1]
 
 
 def test_one_object(page):
-    (found,), (plain,) = (lines("explain", page, "--json", *more) for more in (["--bits"], []))
+    (found,) = lines("explain", page, "--json")
     with NearDuplicateFilter.open() as pages:
         verdict = pages.see("", html=PAGE)
     assert found["fingerprint"] == f"{verdict.fingerprint:#018x}"
@@ -49,9 +46,6 @@ def test_one_object(page):
     assert sum(found["words"].values()) == pytest.approx(
         sum(left["words"] for left in found["left_out"]) + found["words"]["kept"]
     )
-    assert len(found["features"]) > 10
-    assert len(found["tallies"]) == 64
-    assert found.keys() - plain.keys() == {"features", "tallies"}
 
 
 def test_standard_input_and_options():
@@ -81,10 +75,9 @@ def test_page_of_a_shared_index(servers):
     ("html", "reason"), [("<p>a few words", "too_short"), ("%PDF-1.7", "binary")]
 )
 def test_unjudged_page(html, reason):
-    code, out, _ = run("explain", "-", "--bits", text=html)
+    code, out, _ = run("explain", "-", text=html)
     assert code == 0
     assert f"unjudged     {reason}" in out
-    assert "FEATURES" not in out
     (found,) = lines("explain", "-", "--json", text=html)
     assert (found["reason"], found.get("fingerprint")) == (reason, None)
 
