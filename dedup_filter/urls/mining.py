@@ -218,9 +218,8 @@ class _Forms:
         """Return the evidence for a rule: forms that it makes equal; None: the rule is refuted."""
         found = Evidence()
         groups: dict[Form, tuple[Form, _Judged]] = {}
-        change = rule.change()
         for form, judged in self._judged_at[rule.origin].items():
-            to = change(form)
+            to = rule.apply(form)
             if to is form:
                 continue
             found.changed.append((form, to))
@@ -335,25 +334,22 @@ def _of_paths(origin: str, one: Sequence[str], other: Sequence[str]) -> Iterator
         if here[0]:
             yield Rule(origin, "segment", (here[0],))
         elif not end:
-            yield Rule(origin, "slash")
+            yield Rule(origin, "ending", ("/", ""))
     elif len(here) == len(there) == 1:
         if not end:
-            yield from _of_last(origin, here[0], there[0])
+            yield from _of_endings(origin, *sorted((there[0], here[0]), key=len))
         yield from _of_path_parameters(origin, here[0], there[0])
 
 
-def _of_last(origin: str, here: str, there: str) -> Iterator[Rule]:
-    if len(here) < len(there):
-        here, there = there, here
-    if not there:
-        yield Rule(origin, "last", (here, there))
-        return
-    begin = _same_at_start(here, there)
+def _of_endings(origin: str, shorter: str, longer: str) -> Iterator[Rule]:
+    begin = _same_at_start(shorter, longer)
     # Words change as a whole: the endings of "7.html" and "7.htm" are ".html" and ".htm".
-    while begin > 0 and here[begin].isalnum():
+    while begin > 0 and longer[begin].isalnum():
         begin -= 1
-    if begin:
-        yield Rule(origin, "ending", (here[begin:], there[begin:]))
+    if not shorter:
+        yield Rule(origin, "ending", (f"/{longer}", "/"))
+    elif begin:
+        yield Rule(origin, "ending", (longer[begin:], shorter[begin:]))
 
 
 def _of_path_parameters(origin: str, here: str, there: str) -> Iterator[Rule]:
