@@ -41,7 +41,7 @@ _LINE = (
 )
 
 
-@click.group("bits", cls=CommandGroup, no_args_is_help=False)
+@click.group("bits", cls=CommandGroup)
 def bits_command() -> None:
     """Compare fingerprints, numbers of 64 bits, by their bits alone.
 

@@ -24,7 +24,7 @@ from dedup_filter.wording import as_time
 Report = dict[str, Any]
 
 
-@click.group("index", cls=CommandGroup, no_args_is_help=False)
+@click.group("index", cls=CommandGroup)
 def index_command() -> None:
     """Maintain an index: check it, fill it, move it.
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from dedup_filter.commands import folders, json_option, progress, write
+from dedup_filter.commands import json_option, location_argument, progress, write
 from dedup_filter.commands.options import number_option
 from dedup_filter.review.report import Amounts, require_free, write_report
 from dedup_filter.wording import counted
@@ -13,7 +13,7 @@ _MOST = Amounts()
 
 
 @click.command("report")
-@click.argument("index", shell_complete=folders)
+@location_argument()
 @click.option("--output", "-o", default="report.html", show_default=True, metavar="FILE")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 @number_option("--duplicates", 0, "Most duplicates that are listed: the latest.", _MOST.duplicates)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, progress, say, write_lines
+from dedup_filter.commands import json_option, location_argument, progress, say, write_lines
 from dedup_filter.commands.options import (
     filter_option,
     given_settings,
@@ -28,7 +28,7 @@ _OF_NOW = ("max_distance", "min_similarity")
 
 
 @click.command("tune")
-@click.argument("directory", metavar="DIR")
+@location_argument(metavar="DIR")
 @max_distance_option(multiple=True, default=(), show_default=False)
 @click.option(
     "--min-similarity",
@@ -41,7 +41,7 @@ _OF_NOW = ("max_distance", "min_similarity")
 @click.option("--hosts", default="", metavar="NAMES", help="Judge only pages of hosts a,b,c.")
 @json_option
 def tune_command(
-    directory: str,
+    index: str,
     max_distance: tuple[int, ...],
     min_similarity: tuple[str, ...],
     options: dict[str, Any],
@@ -61,11 +61,11 @@ def tune_command(
         for bits, share in product(max_distance or [None], min_similarity or [None])
         if max_distance or min_similarity or options
     ]
-    if folder_of(directory) is None:
+    if folder_of(index) is None:
         raise ConfigError(
-            f"{directory!r} is not a directory: other indexes do not keep the text of pages"
+            f"{index!r} is not a directory: other indexes do not keep the text of pages"
         )
-    with SqliteStore.open_to_read(directory) as recorded:
+    with SqliteStore.open_to_read(index) as recorded:
         effects = sweep(
             recorded,
             settings,
