@@ -8,9 +8,8 @@ import click
 from dedup_filter.commands import entry, head, json_option, named, paragraph, write_lines
 from dedup_filter.commands.explain import about, title_of
 from dedup_filter.commands.options import filter_option, index_option
-from dedup_filter.review.compare import Comparison, compare
+from dedup_filter.review.compare import Change, Comparison, compare, is_letter_of_unspaced
 from dedup_filter.review.refusals import why
-from dedup_filter.review.text_diff import Change, is_letter_of_unspaced
 from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted, printable
 

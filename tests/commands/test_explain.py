@@ -82,17 +82,18 @@ def test_unjudged_page(html, reason):
     assert (found["reason"], found.get("fingerprint")) == (reason, None)
 
 
+@pytest.mark.parametrize("name", ["no such file", "http://127.0.0.1:9/", "\x1b[31m"])
+def test_a_page_that_cannot_be_read_is_refused_by_each_command(index, name):
+    for command in (["explain"], ["compare", "-"], ["find", str(index)], ["text", str(index)]):
+        assert "it cannot be " in refused(*command, name)
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ("no such file",),
-        ("http://127.0.0.1:9/",),
-        ("-", "--index", "no such folder"),
-        ("-", "--set", "features=none_such"),
-    ],
+    "options", [["--index", "no such folder"], ["--set", "features=none_such"]]
 )
-def test_what_cannot_be_read(arguments):
-    refused("explain", *arguments)
+def test_a_wrong_index_or_option_is_refused(options):
+    for command in (["explain", "-"], ["compare", "-", "x"]):
+        refused(*command, *options)
 
 
 @pytest.mark.parametrize("text", [CHINESE * 9, "a " * 200, "x" * 500, f"{'ab ' * 40}{CHINESE}", ""])

@@ -79,19 +79,6 @@ def test_a_bad_line_ends_it_unless_told_otherwise(tmp_path, bad, why):
     assert found["first_bad"].startswith(f"line 2: it {why}")
 
 
-def test_workers_read_the_pages_and_change_nothing(place):
-    items = [json.dumps({**each, "html": f"<p>{each['text']}</p>"}) for each in ITEMS]
-    for name, options in (("without", []), ("with", ["--set", "workers=2"])):
-        err = refused("index", "import", place.new(name), *options, text="\n".join([*items, "{"]))
-        assert err.startswith("Error: line 26: it is no JSON object")
-    assert stats(place.new("with"))["outcomes"] == {"near": 5, "new": 20}
-    with_them, without = (
-        [each._replace(first_seen=0, last_seen=0) for each in kept(place.new(name))]
-        for name in ("with", "without")
-    )
-    assert with_them == without
-
-
 @pytest.mark.parametrize("text", ["", "{}\n", json.dumps(ITEMS, indent=0)])
 def test_of_nothing_makes_nothing(place, text):
     (found,) = lines("index", "import", place.new("index"), "--skip-bad-lines", "--json", text=text)

@@ -14,9 +14,8 @@ from text_samples import FIRST, SECOND
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.review import compare as module
-from dedup_filter.review.compare import compare
+from dedup_filter.review.compare import compare, word_changes
 from dedup_filter.review.refusals import Ignorable
-from dedup_filter.review.text_diff import word_changes
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.upkeep import index_at
 
