@@ -25,21 +25,11 @@ from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.upkeep import Index
 from dedup_filter.wording import as_time, counted
 
-_TEXTS = (
-    "(new: without blocks that an earlier page of its host had; main: without blocks that two "
-    "earlier pages had; span: all from the first to the last block)"
-)
 _SELECTED = {
     "ignored": "ignore leaves out a part of the page",
     "content": "content names a part of the page",
     "no_content": "content names nothing on the page, so all of it is judged",
     "nothing_left": "they would leave no text, so they do not count",
-}
-_LANGUAGE_BY = {
-    "script": "recognized by its script",
-    "declaration": "as the page declares",
-    "stopwords": "recognized by its stopwords",
-    "nothing": "its words include too few stopwords of any language",
 }
 _REASONS = {
     "no_text": "there is no text in it",
@@ -173,9 +163,9 @@ def _write(values: dict[str, Any]) -> None:
 
 def _write_figures(values: dict[str, Any]) -> None:
     by, declared = values.get("language_by"), values.get("declared_language")
-    how = f", {_LANGUAGE_BY[by]}" if by else ""
-    also = f" (it declares {declared})" if declared else ""
-    entry("language", f"{values['language'] or 'unknown'}{how}{also}")
+    why = [f"by {by}" if by else "", f"declared {declared}" if declared else ""]
+    notes = f" ({'; '.join(filter(None, why))})" if any(why) else ""
+    entry("language", f"{values['language'] or 'unknown'}{notes}")
     if values.get("selected"):
         entry("selectors", "; ".join(_SELECTED[each] for each in values["selected"]))
     counts = " | ".join(values.get("headline", ()))
@@ -187,8 +177,6 @@ def _write_figures(values: dict[str, Any]) -> None:
     for text in values["texts"]:
         value = text["fingerprint"] or "nothing is looked up by it"
         entry("text", f"{text['name']}: {counted(text['words'], 'word')}, {value}")
-    if len(values["texts"]) > 1:
-        entry("", _TEXTS)
     if values.get("unread_words"):
         entry("unread", f"{counted(values['unread_words'], 'word')} hidden, or data of scripts")
 

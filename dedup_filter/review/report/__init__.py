@@ -18,10 +18,8 @@ from typing import Any
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.render import BEGINNING, render
-from dedup_filter.store.location import folder_of
 from dedup_filter.upkeep import index_at, whole_file
 from dedup_filter.upkeep.results import Watch
-from dedup_filter.urls.rules_file import IN_FOLDER, read_rules
 
 __all__ = ["Amounts", "Written", "require_free", "write_report"]
 
@@ -64,19 +62,16 @@ def write_report(
     replaced at once and as a whole; call `require_free` first. Cost: 10 us a page, 1 ms a text.
 
     Raises:
-        ConfigError: there is no index there, the file of URL rules in its folder has none, or an
-            option is wrong.
+        ConfigError: there is no index there, or an option is wrong.
         StoreError: the index cannot be read.
         OSError: the report cannot be written; a file at `path` is still there.
     """
-    where, folder = index_at(str(index)), folder_of(index)
+    where = index_at(str(index))
     with RecordedPages.open(where, options) as pages:
         recorded = pages.recorded
         with watch(recorded.records(), recorded.count()) as records:
             found = collect(recorded, records, pages.config, amounts.duplicates, amounts.texts)
-    rules = None if folder is None else folder / IN_FOLDER
-    proven = read_rules(rules) if rules is not None and rules.exists() else ()
-    html = render(str(where), found, proven)
+    html = render(str(where), found)
     with whole_file.whole_file(Path(path)) as file:
         file.write(html)
     return Written(

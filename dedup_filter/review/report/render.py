@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.store.records import PageRecord
-from dedup_filter.urls.mining import Proven
 from dedup_filter.wording import as_time, counted, printable
 
 if TYPE_CHECKING:
@@ -32,16 +31,13 @@ BEGINNING = (
 )
 """Of every report; the template goes on."""
 _SCRIPTS = "dom differences list pair_view pair_lists main".split()
-_FORMAT = 3
 _KINDS = ("near", "exact")
 _LONGEST_NAME = 300
-_MOST_RULES = 500
 
 
-def render(index: str, found: ReportData, rules: Sequence[Proven] = ()) -> bytes:
+def render(index: str, found: ReportData) -> bytes:
     """Render a report. Cost: 5 us a pair; 0.1 MB and 150 bytes a pair, without texts."""
     data = {
-        "format": _FORMAT,
         "kinds": _KINDS,
         **_columns(found.records, found.pairs),
         "crawls": {each["number"]: _crawl_name(each) for each in found.crawls},
@@ -57,8 +53,6 @@ def render(index: str, found: ReportData, rules: Sequence[Proven] = ()) -> bytes
         texts=json_in_script(found.texts),
         index=index,
         found=found,
-        rules=rules,
-        most_rules=_MOST_RULES,
     )
     return (BEGINNING + html).encode("utf-8", "backslashreplace")
 

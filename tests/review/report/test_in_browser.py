@@ -13,8 +13,6 @@ from report_index import HOSTILE, made_index, made_report
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.review.report import Amounts, write_report
 from dedup_filter.store.sqlite_store import SqliteStore
-from dedup_filter.urls.mining import Page, mine
-from dedup_filter.urls.rules_file import write_rules
 
 ROWS = "#duplicate-list .rows .row"
 URL = f"{ROWS} .url"
@@ -254,24 +252,6 @@ def test_what_is_left_out_is_said(opened, index, tmp_path):
     page.keyboard.press("End")
     assert "--texts" in page.locator("#pair .texts").inner_text()
     assert (written.listed, written.texts, page.faults) == (8, 3, [])
-
-
-def test_url_rules_are_shown_as_texts(opened, tmp_path):
-    index = tmp_path / "index"
-    with NearDuplicateFilter.open(index) as pages:
-        pages.see("https://a.example/1", text=prose(1))
-    proven = mine(
-        Page(f"https://a.example/{n}{end}", n)
-        for n in range(20)
-        for end in ("", f"?<img src=x onerror=window.hacked=1>={n}")
-    ).proven
-    write_rules(index / "url_rules.json", proven)
-    write_report(index, tmp_path / "r.html", {}, Amounts())
-    page = opened(tmp_path / "r.html")
-    (told,) = page.locator("#url-rules tbody tr").all_inner_texts()
-    assert told.split("\t")[1] == "20"
-    assert "%3Cimg" in told
-    assert (page.evaluate("window.hacked"), page.faults) == (None, [])
 
 
 def test_crawls_are_told_apart_and_their_names_are_texts(opened, tmp_path):
