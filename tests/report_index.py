@@ -4,10 +4,12 @@
 what an index would take long to be filled with.
 """
 
+from collections import Counter
+
 from made_text import prose
 
 from dedup_filter import FilterConfig, NearDuplicateFilter
-from dedup_filter.review.report.collect import Pair, ReportData
+from dedup_filter.review.report.collect import ReportData
 from dedup_filter.review.report.render import render
 from dedup_filter.store.records import PageRecord
 
@@ -60,20 +62,17 @@ def made_report(duplicates):
     found = ReportData(
         made=1_700_000_000,
         config=FilterConfig(),
-        figures={
-            "pages": duplicates + duplicates // 10,
-            "kept": duplicates // 10,
-            "hosts": 50,
-            "outcomes": {"near": duplicates, "exact": 0, "revisit": 0, "unjudged": 0},
-        },
+        hosts=50,
+        outcomes=Counter(near=duplicates, new=duplicates // 10),
     )
     kept = duplicates // 10
     for page in range(1, kept + 1):
         found.add(_record(page, "new"))
     for page in range(kept + 1, kept + duplicates + 1):
-        found.add(_record(page, "near"))
-        original, distance = page % kept + 1, page % 13
-        found.pairs.append(Pair(page, original, distance, 0.8 + page % 200 / 1_000, "near"))
+        measured = {"distance": page % 13, "similarity": 0.8 + page % 200 / 1_000}
+        record = _record(page, "near")._replace(original=page % kept + 1, **measured)
+        found.add(record)
+        found.pairs.append(record)
     return render("made", found)
 
 

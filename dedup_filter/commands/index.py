@@ -20,8 +20,6 @@ from dedup_filter.upkeep.lines import LONGEST_LINE, exported, import_lines
 from dedup_filter.upkeep.parquet import require_target, write_parquet
 from dedup_filter.wording import as_time
 
-Report = dict[str, Any]
-
 
 @click.group("index", cls=CommandGroup)
 def index_command() -> None:
@@ -114,18 +112,16 @@ def _import(index: Index, file: BinaryIO, as_json: bool) -> None:
 def _stats(index: Index, check: bool, as_json: bool) -> None:
     """Show the contents of an index: pages, hosts, crawls, bytes.
 
-    `pages` counts all recorded pages, `kept` those without repeats. The outcome of a page is its
-    latest: a page that came again at its URL in a later crawl counts as revisited. For each crawl,
-    the kept pages first and last seen in it are counted. For a shared index, outcomes are the
-    counts of all its crawlers since it was made, and bytes on the servers are estimated.
+    `pages` counts all recorded pages, `kept` those without repeats. A page that came again at its
+    URL in a later crawl counts as revisited. For a shared index, outcomes are the counts of all its
+    crawlers since it was made, and bytes are estimated.
 
-    With --check the database of a folder is verified; for a shared index, log, records and pending
-    pages are compared. If there are faults, they are shown instead of the contents. Nothing is
-    written.
+    With --check the stored data is verified. If there are faults, they are shown instead of the
+    contents. Nothing is written.
 
     Exit codes: 0 done, 1 --check found faults, 2 there is no index, or it cannot be read.
     """
-    checked: Report = {}
+    checked: dict[str, Any] = {}
     if check:
         findings = index.check()
         checked = {"is_clean": not findings.faults, **vars(findings)}
@@ -137,6 +133,6 @@ def _stats(index: Index, check: bool, as_json: bool) -> None:
     write_report({"index": str(index), **checked, **figures}, as_json)
 
 
-def _with_times(figures: Report) -> Report:
+def _with_times(figures: dict[str, Any]) -> dict[str, Any]:
     times = ("first_seen", "last_seen", "started", "ended")
     return figures | {name: as_time(figures[name]) for name in times if figures.get(name)}

@@ -1,7 +1,5 @@
 """`dedup-filter report`: an index -> one HTML file that shows it."""
 
-from dataclasses import asdict
-
 import click
 
 from dedup_filter.commands import json_option, location_argument, progress, write
@@ -44,4 +42,4 @@ def report_command(
         f"{output}: {counted(written.pages, 'page')}, {counted(written.duplicates, 'duplicate')}, "
         f"texts of {counted(written.texts, 'pair')}; {written.bytes / 1e6:.1f} MB"
     )
-    write(asdict(written), [said], as_json=as_json)
+    write(written._asdict(), [said], as_json=as_json)

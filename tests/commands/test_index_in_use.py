@@ -12,7 +12,7 @@ from index_feed import article, item, records, stats
 from dedup_filter import NearDuplicateFilter
 
 
-def test_what_reads_works(every_place):
+def test_what_reads_works(every_place, tmp_path):
     """A page is flushed, one pending, and one dropped for that."""
     location, site = every_place.seeded(), "https://www.example.com"
     how = run if every_place.servers else run_process
@@ -27,7 +27,10 @@ def test_what_reads_works(every_place):
         assert found.get("pending") == (2 if every_place.servers else None)
         assert found.get("processes", 1) == 1
         assert how("index", "stats", location, "--check")[0] == 0
+        path = tmp_path / "r.html"
+        (report,) = lines("report", location, "-o", str(path), "--json", run=how)
         _, *exported = lines("index", "export", location, run=how)
+        assert report["pages"] == sum("page" in line for line in exported)
         urls = {page.get("url") for page in exported}
         assert {f"{site}/{name}" for name in ("done", "pending", "copy")} & urls == {f"{site}/done"}
         pages.check()

@@ -11,9 +11,8 @@ beginning, so that only a report of an earlier crawl is replaced.
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.review.report.collect import collect
@@ -24,8 +23,7 @@ from dedup_filter.upkeep.results import Watch
 __all__ = ["Amounts", "Written", "require_free", "write_report"]
 
 
-@dataclass(frozen=True)
-class Amounts:
+class Amounts(NamedTuple):
     """Limits of a report, so that a browser can open it."""
 
     duplicates: int = 100_000
@@ -34,19 +32,15 @@ class Amounts:
     """Most pairs whose texts are shown: first in large clusters."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """The contents of a report."""
+class Written(NamedTuple):
+    """What a report has: pages, all duplicates, those listed, pairs with texts to read."""
 
     report: str
     bytes: int
     pages: int
     duplicates: int
-    """All duplicates."""
     listed: int
-    """Duplicates that are listed."""
     texts: int
-    """Pairs whose texts can be read side by side."""
 
 
 def write_report(
@@ -70,18 +64,12 @@ def write_report(
     with RecordedPages.open(where, options) as pages:
         recorded = pages.recorded
         with watch(recorded.records(), recorded.count()) as records:
-            found = collect(recorded, records, pages.config, amounts.duplicates, amounts.texts)
+            found = collect(recorded, records, pages.config, *amounts)
     html = render(str(where), found)
     with whole_file.whole_file(Path(path)) as file:
         file.write(html)
-    return Written(
-        report=str(path),
-        bytes=len(html),
-        pages=found.figures["pages"],
-        duplicates=found.duplicates,
-        listed=len(found.pairs),
-        texts=found.shown_texts,
-    )
+    counts = found.pages, found.duplicates, len(found.pairs), found.shown_texts
+    return Written(str(path), len(html), *counts)
 
 
 def require_free(path: str | Path, *, may_replace_report: bool = False) -> None:

@@ -16,15 +16,12 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import time as now
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.store.protocol import KeptContent, Recorded
 from dedup_filter.store.records import PageRecord
 from dedup_filter.text.content import find_content
-
-Kind = Literal["near", "exact"]
-"""The outcome of a duplicate."""
 
 _MOST_OF_URLS = 48 << 20
 """Characters of the URLs of all listed duplicates."""
@@ -34,25 +31,15 @@ _MOST_BYTES = 24 << 20
 """Bytes of all texts, packed."""
 
 
-class Pair(NamedTuple):
-    """A duplicate and its original, by their numbers."""
-
-    page: int
-    original: int | None
-    """None: that page and its record are gone."""
-    distance: int | None
-    similarity: float | None
-    kind: Kind
-
-
 @dataclass
 class ReportData:
     """The data of a report on an index."""
 
     config: FilterConfig
     """Options of the last crawl."""
-    figures: Mapping[str, Any]
-    """Numbers of `pages`, `kept` pages and `hosts`, and `outcomes`: outcome -> number of pages."""
+    hosts: int
+    outcomes: Mapping[str, int]
+    """Outcome -> number of pages."""
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Unjudged pages by reason."""
     crawls: Sequence[Mapping[str, Any]] = ()
@@ -62,9 +49,9 @@ class ReportData:
     clusters: int = 0
     """Kept pages that have duplicates, listed or not."""
     records: dict[int, PageRecord] = field(default_factory=dict)
-    """Records of all pages in pairs, without sketches."""
-    pairs: list[Pair] = field(default_factory=list)
-    """The latest."""
+    """Records of all pages in pairs, without sketches and visits."""
+    pairs: list[PageRecord] = field(default_factory=list)
+    """Records of the latest duplicates; without an original if its record is gone."""
     texts: dict[int, str] = field(default_factory=dict)
     """Number of a page of a pair -> its packed text."""
     has_texts: bool = False
@@ -73,9 +60,19 @@ class ReportData:
     """When the data was collected, Unix seconds."""
 
     @property
+    def pages(self) -> int:
+        """Number of all pages."""
+        return sum(self.outcomes.values())
+
+    @property
     def duplicates(self) -> int:
         """Number of all duplicates, listed or not."""
-        return int(self.figures["outcomes"]["near"] + self.figures["outcomes"]["exact"])
+        return self.outcomes["near"] + self.outcomes["exact"]
+
+    @property
+    def kept(self) -> int:
+        """Number of kept pages."""
+        return self.pages - self.duplicates
 
     @property
     def shown_texts(self) -> int:
@@ -84,7 +81,7 @@ class ReportData:
 
     def add(self, record: PageRecord) -> None:
         """Add the record of a page."""
-        self.records[record.page] = record._replace(sketch=b"")
+        self.records[record.page] = record._replace(sketch=b"", visit=b"")
 
 
 def collect(
@@ -113,11 +110,11 @@ def collect(
             of_crawls[record.crawl, record.outcome] += 1
             originals.add(record.original)
             last.append(record)
-    kept = sum(count for (_, what), count in of_crawls.items() if what == "kept")
     names = ("kept", "near", "exact", "revisits")
     found = ReportData(
         config,
-        {"pages": outcomes.total(), "kept": kept, "hosts": len(hosts), "outcomes": outcomes},
+        len(hosts),
+        outcomes,
         reasons,
         [
             {**crawl._asdict(), **{name: of_crawls[crawl.number, name] for name in names}}
@@ -133,9 +130,8 @@ def collect(
     for record in last:
         # If the original was forgotten, the record of its duplicate stays.
         known = record.original if record.original in found.records else None
-        found.add(record)
-        kind: Kind = "exact" if record.outcome == "exact" else "near"
-        found.pairs.append(Pair(record.page, known, record.distance, record.similarity, kind))
+        found.add(record._replace(original=known))
+        found.pairs.append(found.records[record.page])
     _add_texts(found, recorded, most_texts)
     return found
 
@@ -147,7 +143,7 @@ def _add_texts(found: ReportData, recorded: Recorded, most: int) -> None:
     sizes = Counter(pair.original for pair in found.pairs)
     readable = [pair for pair in found.pairs if pair.page in kept]
     for pair in sorted(readable, key=lambda pair: -sizes[pair.original])[:most]:
-        pages = kept.intersection(pair[:2]) - found.texts.keys()
+        pages = kept.intersection((pair.page, pair.original)) - found.texts.keys()
         packed = {page: _packed(recorded.content(found.records[page])) for page in pages}
         size += sum(map(len, packed.values()))
         if size > _MOST_BYTES:

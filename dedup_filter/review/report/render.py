@@ -12,14 +12,13 @@ no request leaves the page, and no text of a crawled page can run.
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dedup_filter.review.report.collect import Pair, ReportData
-from dedup_filter.store.records import PageRecord
+from dedup_filter.review.report.collect import ReportData
 from dedup_filter.wording import as_time, counted, printable
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def render(index: str, found: ReportData) -> bytes:
     """Render a report. Cost: 5 us a pair; 0.1 MB and 150 bytes a pair, without texts."""
     data = {
         "kinds": _KINDS,
-        **_columns(found.records, found.pairs),
+        **_columns(found),
         "crawls": {each["number"]: _crawl_name(each) for each in found.crawls},
         "texts_kept": found.has_texts,
     }
@@ -69,10 +68,10 @@ def json_in_script(value: Any) -> str:
     return text
 
 
-def _columns(records: Mapping[int, PageRecord], pairs: Sequence[Pair]) -> dict[str, Any]:
+def _columns(found: ReportData) -> dict[str, Any]:
     """Return pages and pairs column by column; hosts and languages are numbered."""
-    places = {page: place for place, page in enumerate(records)}
-    rows = records.values()
+    places, pairs = {page: place for place, page in enumerate(found.records)}, found.pairs
+    rows = found.records.values()
     hosts = sorted({each.host for each in rows})
     number_of = {host: number for number, host in enumerate(hosts)}
     pages = {
@@ -93,7 +92,7 @@ def _columns(records: Mapping[int, PageRecord], pairs: Sequence[Pair]) -> dict[s
         "original": [-1 if pair.original is None else places[pair.original] for pair in pairs],
         "distance": [pair.distance for pair in pairs],
         "similarity": [_thousandths(pair.similarity) for pair in pairs],
-        "kind": [_KINDS.index(pair.kind) for pair in pairs],
+        "kind": [_KINDS.index(pair.outcome) for pair in pairs],
     }
     return {"hosts": hosts, "pages": pages, "pairs": columns}
 
