@@ -7,6 +7,7 @@ were fitted to indexes of up to 10 million random fingerprints, and are extrapol
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 import click
@@ -27,7 +28,7 @@ from dedup_filter.wording import counted
 _Shown = Callable[[int], int | str]
 _FINGERPRINT = re.compile(rb"[0-9]+|0[xX][0-9a-fA-F]+")
 _LONGEST = 1000
-"""Bytes of a line."""
+"""Bytes of a line; of a longer one no more is read."""
 _MOST_PAGES = 10**15
 _SHOWN = 8
 """Layouts that are shown to people."""
@@ -57,12 +58,12 @@ def _fingerprints(file: BinaryIO) -> Iterator[int]:
     Raises:
         DedupError: a line is not a fingerprint; the message has the number of the line.
     """
-    for number, line in enumerate(file, 1):
+    for number, line in enumerate(iter(partial(file.readline, _LONGEST), b""), 1):
         word = line.strip()
         if not word:
             continue
         value = 1 << 64
-        if len(word) < _LONGEST and _FINGERPRINT.fullmatch(word):
+        if len(line) < _LONGEST and _FINGERPRINT.fullmatch(word):
             value = int(word, 16 if word[:2].lower() == b"0x" else 10)
         if value >> 64:
             shown = word[:40].decode(errors="backslashreplace")

@@ -162,10 +162,10 @@ def _write(values: dict[str, Any]) -> None:
 
 
 def _write_figures(values: dict[str, Any]) -> None:
-    by, declared = values.get("language_by"), values.get("declared_language")
-    why = [f"by {by}" if by else "", f"declared {declared}" if declared else ""]
-    notes = f" ({'; '.join(filter(None, why))})" if any(why) else ""
-    entry("language", f"{values['language'] or 'unknown'}{notes}")
+    language, declared = values["language"] or "unknown", values.get("declared_language")
+    by = f" (by {values['language_by']})" if values.get("language_by") else ""
+    also = f"; it declares {declared}" if declared not in (None, language) else ""
+    entry("language", f"{language}{by}{also}")
     if values.get("selected"):
         entry("selectors", "; ".join(_SELECTED[each] for each in values["selected"]))
     counts = " | ".join(values.get("headline", ()))
