@@ -96,8 +96,6 @@ class Mined(NamedTuple):
     """URLs whose page repeats the page of another URL: the most requests that rules could save."""
     saved: int
     """URLs that the rules together make equal to another URL: requests that need not be made."""
-    passed_over: int
-    """Pages without a form: see `form_of`."""
 
 
 def mine(
@@ -137,7 +135,7 @@ def mine(
             else:
                 wrong.add(rule)
     saved = before - len(forms)
-    return Mined(proven, before, before - forms.page_count, saved, forms.passed_over)
+    return Mined(proven, before, before - forms.page_count, saved)
 
 
 def _is_proven(rule: Rule, evidence: Evidence, min_support: int, min_precision: float) -> bool:
@@ -164,7 +162,6 @@ class _Forms:
     """Forms of URLs by origin, with the pages at their URLs."""
 
     def __init__(self) -> None:
-        self.passed_over = 0
         self._judged_at: dict[str, dict[Form, _Judged]] = defaultdict(dict)
         self._urls: dict[Form, str] = {}
         """One URL of each form, for examples."""
@@ -180,7 +177,6 @@ class _Forms:
     def add(self, page: Page) -> None:
         form = form_of(page.url)
         if form is None:
-            self.passed_over += 1
             return
         judged = (_Span(page.first_crawl, page.crawl, page.same),)
         known = self._judged_at[form.origin].get(form)
