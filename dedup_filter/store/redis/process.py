@@ -177,7 +177,7 @@ def read_meta(connection: Connection) -> dict[bytes, bytes]:
         raise fault(
             f"{connection} is of format {its_own}, and this version of dedup-filter reads format "
             f"{FORMAT}: install the version that made it, or {_OTHER_NAME} and fill it with "
-            "`dedup-filter index import` from the feeds of earlier crawls"
+            "`dedup-filter see` from the feeds of earlier crawls"
         )
     return meta
 
