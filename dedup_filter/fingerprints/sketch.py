@@ -156,9 +156,9 @@ def row_in(packed: bytes) -> UInt16Array:
 
 
 def thinned(packed: bytes, most_bytes: int) -> bytes:
-    """Return a sketch of the same set with at most some bytes of hashes: half of them, a quarter, …
+    """Return a sketch of the same set with fewer hashes: half of them, or a quarter, or less.
 
-    Two bytes hold a hash. The row of blocks stays, beside these bytes. Cost: 20 us.
+    `most_bytes`: for the hashes, two bytes each; the row of blocks stays. Cost: 20 us.
 
     >>> hashes = np.arange(0, 2**32, 2**24, dtype=np.uint32)
     >>> [len(thinned(sketch(hashes), most)) for most in (600, 132, 100)]
