@@ -332,7 +332,7 @@ class _Judging(NamedTuple):
                 each.url_key,
                 each.digest,
                 sources.get(number),
-                relation_of_urls(self.page, self.place, each),
+                partial(relation_of_urls, self.page, self.place, each),
             )
             for number in found
             if (each := there.get(number)) is not None

@@ -115,12 +115,13 @@ def examined(
     for number, (candidate, share, is_part) in enumerate(nearest):
         words, refusal = page.texts[candidate.text].word_count, None
         if least is not None and number and not _may_be_enough(share, words, allowed):
-            refusal = Refusal("words", (1 - share) * words, allowed.share * words, "")
+            missing, at = (1 - share) * words, (candidate.page, candidate.distance)
+            refusal = Refusal("words", missing, allowed.share * words, "", *at)
         elif least is not None:
             shares = page.blocks.shares_in(candidate.sketch)
             refusal = _Comparison(judged, candidate, shares, allowed).refusal(share, is_part)
-        if refusal is not None:
-            refusal = refusal._replace(page=candidate.page, distance=candidate.distance)
+            if refusal is not None:
+                refusal = refusal._replace(page=candidate.page, distance=candidate.distance)
         looked_at.append(Examined(candidate, share, refusal))
     return looked_at
 

@@ -139,8 +139,9 @@ class BlockColumns:
     @cached_property
     def rests(self) -> npt.NDArray[np.uint8]:
         """8 bits of the text of each block without its numbers, (n,)."""
-        rests = (text_hash(NUMBER.sub("", text)) & 0xFF for text in self.texts)
-        return np.fromiter(rests, np.uint8, len(self.texts))
+        # One search of all: no block has a line end.
+        rests = NUMBER.sub("", "\n".join(self.texts)).split("\n") if self.texts else ()
+        return np.fromiter((text_hash(rest) & 0xFF for rest in rests), np.uint8, len(self.texts))
 
     @cached_property
     def _bounds(self) -> tuple[IntArray, IntArray]:
