@@ -49,8 +49,7 @@ from dedup_filter.text.headlines import (
     times_headed,
     title_parts,
 )
-from dedup_filter.text.lines import text_blocks
-from dedup_filter.text.plain_text import count_words, normalize
+from dedup_filter.text.plain_text import count_words, normalize, text_blocks
 from dedup_filter.thresholds import FRAME_TIMES, HALF, LONG_WORDS, MIN_WORDS
 
 if TYPE_CHECKING:
