@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from dedup_filter.fingerprints.sketch import (
     UInt16Array,
     UInt32Array,
     UInt64Array,
+    are_among,
     found_in,
     row_in,
     row_of,
@@ -34,7 +35,6 @@ from dedup_filter.fingerprints.sketch import (
 )
 from dedup_filter.text.blocks import text_hash
 
-UInt = TypeVar("UInt", np.uint16, np.uint32)
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 
@@ -169,11 +169,11 @@ class BlockColumns:
         is_short = words < self.size
         there = np.where(is_short & (there > 0), sampled, there)
         row, (mine, pairs) = row_in(sketch), self._neighbours
-        is_there = _are_among(mine, np.sort(row))
+        is_there = are_among(mine, np.sort(row))
         is_line = self.places.is_line
         if is_line.any() and is_there.any():
             theirs = np.sort(_pairs(row))
-            is_there &= ~is_line | _are_among(pairs, theirs).any(0)
+            is_there &= ~is_line | are_among(pairs, theirs).any(0)
         if len(row) == MOST_BLOCKS:  # the block may be one of those that follow
             is_there |= (sampled > 0) & (there == sampled)
         share = np.where(is_there, 1.0, there / np.maximum(sampled, 1))
@@ -221,12 +221,3 @@ def _pairs(row: UInt16Array) -> UInt32Array:
     wide = np.concatenate(([0], row, [0])).astype(np.uint32)
     pairs: UInt32Array = wide[:-1] << np.uint32(16) | wide[1:]
     return pairs
-
-
-def _are_among(values: npt.NDArray[UInt], members: npt.NDArray[UInt]) -> BoolArray:
-    """Return which values are among some others, ascending; for few, `np.isin` takes ten times."""
-    if not len(members):
-        return np.zeros(values.shape, np.bool_)
-    places = np.minimum(np.searchsorted(members, values), len(members) - 1)
-    are_among: BoolArray = members[places] == values
-    return are_among

@@ -9,6 +9,7 @@ Cost: 0.2 ms for 200 blocks.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -115,6 +116,27 @@ class Places:
     """Whether it stands where the text of the host changes at each visit, see `frames.slots`."""
     slots: UInt16Array
     """Hash of its kind of place: the names of the two innermost elements around it."""
+
+    @cached_property
+    def are_values(self) -> BoolArray:
+        """The lines within the text, and rows: a size, a price, a date."""
+        return self.is_line & (self.in_span | self.is_row)
+
+    @cached_property
+    def are_known(self) -> BoolArray:
+        """The blocks that are known frame of the host, or change by themselves."""
+        return self.is_masked | self.is_learnt | (self.is_frame & ~self.are_values)
+
+    @cached_property
+    def are_texts(self) -> BoolArray:
+        """The blocks of text that are neither in a frame nor known to change by themselves."""
+        is_text = self.is_prose | self.is_line
+        return is_text & ~(self.is_item | self.is_framed | self.are_known)
+
+    @cached_property
+    def are_own(self) -> BoolArray:
+        """The blocks that are the page's own text, and values."""
+        return (self.in_span | self.in_main | self.in_new | self.is_row) & self.are_texts
 
     @classmethod
     def of(

@@ -11,7 +11,7 @@ import pytest
 from measured_pages import frame, measured, new, shown_once, words
 
 from dedup_filter.comparison.candidates import Candidate
-from dedup_filter.comparison.look_ups import compared
+from dedup_filter.comparison.look_ups import Compared
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Refusal, Rule
 from dedup_filter.text.headlines import Headline
@@ -41,7 +41,7 @@ def refusal(
 ) -> Refusal | None:
     """Return why a page does not repeat a stored one, which was found by one of its texts."""
     candidate = Candidate(text, 3, *where, kept.sketch, kept.headline, 17, digest=digest)
-    verdict = compared(judged, [candidate], least, 0, lambda _: True)
+    verdict = Compared(judged, least, 0).verdict([candidate], 0, lambda _: True)
     assert (verdict.outcome, verdict.candidates) == ("new" if verdict.refused else "near", 1)
     return verdict.refused
 
