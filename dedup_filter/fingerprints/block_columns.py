@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.features.analysis import FUNCTION_WORD_IN, Analysis, Words
+from dedup_filter.features.analysis import FUNCTION_WORD_IN, Analysis, Words, words_in
 from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.sketch import (
     MOST_BLOCKS,
@@ -187,32 +187,26 @@ class BlockColumns:
         The words are hashes, and only words of the blocks `among` count, (n,). A word whose
         shingles are not sampled is in neither set. Cost: 0.1 ms for 1,000 words.
         """
-        are_sampled, are_there = found_in(self.shingles, sketch)
-        places = np.flatnonzero(np.isin(self.words.values.hashes, words))
-        places = places[among[np.searchsorted(self.ends[1:], places, "right")]]
-        said: set[int] = set()
-        lacking: set[int] = set()
-        for place in places.tolist():
-            around = slice(max(place - self.size + 1, 0), place + 1)
-            if are_there[around].any():
-                said.add(int(self.words.values.hashes[place]))
-            elif are_sampled[around].any():
-                lacking.add(int(self.words.values.hashes[place]))
-        return said, lacking - said
+        hashes = self.words.values.hashes
+        are_asked = np.isin(hashes, words) & np.repeat(among, self.words.lengths)
+        sampled, said = (
+            {*hashes[are_asked & words_in(each, self.size, len(hashes))].tolist()}
+            for each in found_in(self.shingles, sketch)
+        )
+        return said, sampled - said
 
     def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:
         """Return first and end of the words of a block that stand in no shingle of a sketch.
 
         They are counted within the block. If each word is in such a shingle, all are returned.
         """
-        are_there, lacking, size = found_in(self.shingles, sketch)[1], set[int](), 0
-        ends = self.ends.tolist()
+        _, are_there = found_in(self.shingles, sketch)
+        are_said = words_in(are_there, self.size, int(self.ends[-1]))
+        lacking, size, ends = set[int](), 0, self.ends.tolist()
         for each, first, end in zip(self.texts, ends, ends[1:], strict=False):
             if each == text:
                 size = end - first
-                for place in range(first, end):
-                    if not are_there[max(place - self.size + 1, 0) : place + 1].any():
-                        lacking.add(place - first)
+                lacking.update(np.flatnonzero(~are_said[first:end]).tolist())
         return (min(lacking), max(lacking) + 1) if lacking else (0, size)
 
 
