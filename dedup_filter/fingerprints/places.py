@@ -10,6 +10,7 @@ Cost: 0.2 ms for 200 blocks.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +22,6 @@ from dedup_filter.text.content import (
     find_content,
     first_link,
     link_items,
-    whole_content,
     word_sum,
 )
 from dedup_filter.text.reading import Page
@@ -78,7 +78,7 @@ def contents_of(page: Page, times: Sequence[int]) -> Contents:
     of_new = of_unframed if len(unseen) == len(unframed) else find_content(unseen)
     # While nothing is known to be frame, the links around the content may be the menus.
     new = of_new.own if any(times) else of_new.main
-    span = whole_content(blocks, of_all.main)
+    span = [*compress(blocks, page.in_span)]
     return Contents(new, of_unframed.main, span, of_new, of_unframed)
 
 
@@ -160,7 +160,8 @@ class Places:
             return are_chosen[positions]
 
         learnt = np.array(are_learnt, np.bool_)
-        shown, in_main, in_span = np.array(times, np.intp), mask(contents.main), mask(contents.span)
+        shown, in_main = np.array(times, np.intp), mask(contents.main)
+        in_span = np.array(page.in_span, np.bool_)
         first, end = contents.of_unframed.body
         return cls(
             times=shown,

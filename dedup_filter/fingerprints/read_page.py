@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features.analysis import BoolArray, Words, words_of
+from dedup_filter.features.analysis import Words, words_of
 from dedup_filter.fingerprints.places import BlockKind, kinds_of
 from dedup_filter.model import Document, Reason, Unjudged
 from dedup_filter.text.decode import looks_binary
@@ -55,7 +55,8 @@ class ReadPage:
         if isinstance(content, Page):
             texts, kinds = [block.text for block in content.blocks], kinds_of(content.blocks)
             compared = [block.compared for block in content.blocks]
-            language_parts = _language_parts(content)
+            if any(content.in_span):
+                language_parts = np.array(content.in_span, np.bool_)
         else:
             texts = text_blocks(content.text)
             kinds = ["line" if count_words(text) <= LINE_WORDS else "prose" for text in texts]
@@ -134,12 +135,3 @@ def content_of(page: PageText, place: Place, config: FilterConfig) -> Page | Doc
         return content
     links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}
     return replace(content, canonical=tuple(links))
-
-
-def _language_parts(page: Page) -> BoolArray | None:
-    """Return which blocks tell the language, whatever the host has shown; None: all do."""
-    main = page.main.main
-    if not main:
-        return None
-    first, last = main[0].position, main[-1].position
-    return np.array([first <= block.position <= last for block in page.blocks], np.bool_)

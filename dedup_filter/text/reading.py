@@ -131,6 +131,16 @@ class Page:
         return find_content(self.blocks)
 
     @cached_property
+    def in_span(self) -> Sequence[bool]:
+        """Which blocks stand from the first one of its main content to the last.
+
+        Short lines between may be the only difference from other pages: a name, a number, a price.
+        """
+        main = self.main.main
+        first, last = (main[0].position, main[-1].position) if main else (0, -1)
+        return [first <= block.position <= last for block in self.blocks]
+
+    @cached_property
     def shown(self) -> Shown:
         """The parts by which frames count it among the pages of its host."""
         blocks = self.blocks
@@ -157,7 +167,7 @@ class Page:
         around = content if with_parts is None else with_parts
         # For other pages the main text is enough, and to join all blocks takes 40 us.
         needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
-        hashes = array("Q", [block.hash for block in self.blocks]).tobytes()
+        hashes = array("Q", self.shown.blocks).tobytes()
         if self.notes_hash:
             hashes += self.notes_hash.to_bytes(8, "little")
         return Document(
