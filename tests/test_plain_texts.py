@@ -9,7 +9,7 @@ from made_text import prose
 
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.store.sqlite_store import SqliteStore
-from dedup_filter.text.lines import MOST_LINES, text_blocks
+from dedup_filter.text.plain_text import MOST_LINES, text_blocks
 
 DESCRIPTION = f"{prose(1, words=90)}\n\n{prose(2, words=70)}"
 
