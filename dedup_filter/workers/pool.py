@@ -6,10 +6,11 @@ them (`may_help`), this process reads the page at once; also without workers, or
 page (a tree, an instance of a subclass of str) cannot be sent to a process.
 
 A worker takes its pages into its own memory as they come, so that it never waits for one. It is
-killed if a page takes longer than a time limit. It is started by its own command line: it neither forks this process nor imports its
-`__main__`, so a script needs no `if __name__ == "__main__"`, and threads do no harm. Each worker
-has its own pipes: if it is killed in the middle of an answer, the others go on. In pools whose
-processes share pipes (concurrent.futures, loky, pebble), such a kill stops all processes for good.
+killed if a page takes longer than a time limit. It is started by its own command line: it neither
+forks this process nor imports its `__main__`, so a script needs no `if __name__ == "__main__"`, and
+threads do no harm. Each worker has its own pipes: if it is killed in the middle of an answer, the
+others go on. In pools whose processes share pipes (concurrent.futures, loky, pebble), such a kill
+stops all processes for good.
 """
 
 import logging
