@@ -18,10 +18,9 @@ from dedup_filter.commands.options import (
     max_distance_option,
 )
 from dedup_filter.errors import ConfigError
-from dedup_filter.scan.best_copy import POLICIES
 from dedup_filter.scan.outputs import Summary
 from dedup_filter.scan.scan import Progress, Watch, scan
-from dedup_filter.scan.work import Scan
+from dedup_filter.scan.work import POLICIES, Scan
 from dedup_filter.store.location import folder_of
 
 _UPDATES = 1_000

@@ -3,7 +3,7 @@
     inputs -> records -> the filter -> index, verdict log      judging, hours
     inputs, verdict log -> outputs                             writing, minutes
 
-While pages are judged, only the index and the log (`verdict_log`) are written. Each commit of the
+While pages are judged, only the index and the log (`work`) are written. Each commit of the
 index has a bookmark: the length of the log. So after a kill the same command cuts the log to this
 length and continues behind the last record in it; later verdicts are neither in the index nor in
 the log. Once all pages are judged, the inputs are read again and outputs are written
@@ -36,13 +36,19 @@ from dedup_filter.model import DROPPED, Verdict
 from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.files import PIPE, Format, format_of, input_files, open_input
 from dedup_filter.scan.inputs import Input, Record, records_in, require_fields
-from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
-from dedup_filter.scan.own_texts import OwnTexts
+from dedup_filter.scan.outputs import OwnTexts, Summary, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import GZIP_MAGIC
-from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
-from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl
+from dedup_filter.scan.work import (
+    Entry,
+    NoPagesError,
+    Scan,
+    Work,
+    entries_in,
+    found_of,
+    new_crawl,
+)
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import filter_options, index_at
@@ -114,11 +120,10 @@ def _naming_output(job: Scan) -> Iterator[None]:
 
 def _kind(job: Scan, files: Sequence[str]) -> Format:
     """Return the format of all inputs. ConfigError: formats, or names of outputs, do not fit."""
-    kinds: list[Format] = [format_of(name) or "lines" for name in files]
-    kind = kinds[0]
-    for name, other in zip(files, kinds, strict=True):
-        if other != kind:
-            raise ConfigError(f"{files[0]} and {name} have different formats: scan them one by one")
+    kinds: dict[Format, str] = {format_of(name) or "lines": name for name in files}
+    if len(kinds) > 1:
+        raise ConfigError(f"{' and '.join(kinds.values())} have different formats: scan each alone")
+    [kind] = kinds
     if files.count(PIPE) > 1:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":

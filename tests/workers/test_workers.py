@@ -228,6 +228,7 @@ def test_a_process_that_is_killed_in_the_middle_of_an_answer_holds_up_nothing(
 ):
     assert isinstance(begin(0).result(), ReadPage)
     (worker,) = pool._workers
+    worker._time_limit = 60.0
     # No pipe has room for so many words.
     long = PageText(None, "".join(f"word{number} " for number in range(150_000)))
     load = pickle.load
