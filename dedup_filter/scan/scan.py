@@ -53,7 +53,7 @@ from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import filter_options, index_at
 from dedup_filter.wording import counted
-from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
+from dedup_filter.workers import MOST_AUTOMATIC, cores
 
 
 class Progress(NamedTuple):

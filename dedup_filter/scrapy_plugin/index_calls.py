@@ -24,7 +24,7 @@ from dedup_filter.scrapy_plugin.response import Page
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 Result = TypeVar("Result")
 Ended = tuple[Claim, bool]

@@ -41,7 +41,7 @@ from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.payloads import Payloads
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 NO_PAYLOADS = Payloads()
 _MOST_SHARED = 2000

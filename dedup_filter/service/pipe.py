@@ -22,7 +22,7 @@ from dedup_filter.scan.inputs import read_item
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 LONGEST_LINE = 2 * MAX_PAGE_LENGTH
 """Bytes of a line: JSON of the longest page, with its escapes."""

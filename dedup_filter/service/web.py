@@ -43,7 +43,7 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.service.claims import Claims
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 logger = logging.getLogger(__name__)
 

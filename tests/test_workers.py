@@ -21,7 +21,7 @@ from dedup_filter.model import Unjudged
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.workers.pool import _WORK, Pool, Reading, Worker
+from dedup_filter.workers import _WORK, Pool, Reading, Worker
 
 
 @pytest.fixture

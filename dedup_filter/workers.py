@@ -1,5 +1,9 @@
 """Pages -> `ReadPage`s, read by several worker processes; the least busy one takes the next page.
 
+    Pool     chooses the worker, or reads the page itself -> a `Reading`, which will have the page
+    Worker   a process, with threads here that send pages to it and receive what it has read
+    work     the process itself
+
 If a process ends before it has read its page, this process reads the page when its `Reading` is
 asked for the result. If all workers are busy or still starting, and the caller would only wait for
 them (`may_help`), this process reads the page at once; also without workers, or if a value of the
@@ -16,6 +20,7 @@ stops all processes for good.
 import logging
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections import deque
@@ -24,7 +29,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from threading import Event, Thread
 from time import monotonic
-from typing import IO, cast
+from typing import IO, BinaryIO, cast
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.read_page import ReadPage, read_page
@@ -49,7 +54,7 @@ _LONGEST_END = 5.0
 _WORK = """
 import sys
 sys.path[:] = sys.argv[1:]
-from dedup_filter.workers.process import work
+from dedup_filter.workers import work
 work()
 """
 
@@ -251,3 +256,40 @@ class Pool:
             else:
                 self._workers.append(least)
         return least
+
+
+def work() -> None:
+    """Be the process of a worker: read pages until standard input ends.
+
+    Standard input has pickles: the options, then pages with their places. For each page its
+    `ReadPage` is written to standard output, or None if it could not be read. The process ends when
+    its input ends, even in the middle of a page: so a worker never outlives the process that
+    started it. It ignores Ctrl-C.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Output that a library prints must not be taken for an answer. A daemon may have closed stderr.
+    other = os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
+    os.dup2(other, sys.stdout.fileno())
+    config = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by the process that started this
+    pages: SimpleQueue[tuple[PageText, Place]] = SimpleQueue()
+    Thread(target=_take, args=(sys.stdin.buffer, pages), daemon=True).start()
+    answer = pickle.dumps("ready")
+    while True:
+        try:
+            answers.write(answer)
+            answers.flush()
+        except BrokenPipeError:  # the process that gave the page was killed
+            os._exit(0)
+        try:
+            answer = pickle.dumps(read_page(*pages.get(), config), protocol=5)
+        except Exception:  # the process that gave the page reads it, and gets the error
+            answer = pickle.dumps(None)
+
+
+def _take(given: BinaryIO, pages: SimpleQueue[tuple[PageText, Place]]) -> None:
+    try:
+        while True:
+            pages.put(pickle.load(given))  # noqa: S301 - written by the same process
+    finally:
+        os._exit(0)
