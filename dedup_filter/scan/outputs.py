@@ -201,7 +201,6 @@ class _Lines:
                     self._kept.write(line if line.endswith(b"\n") else line + b"\n")
 
     def _with_text(self, line: bytes, entry: Entry, file: Input) -> bytes:
-        """Add the clean text of a kept page to its line, if texts are wanted."""
         job = self._wanted.job
         if job.text_out is None or entry.outcome in self._repeats:
             return line
@@ -210,7 +209,6 @@ class _Lines:
         return line if text is None else with_field(line, job.text_out, text)
 
     def write_mark(self, entry: Entry, line: bytes) -> None:
-        """Write a page that is not written as it is."""
         if self._mark:
             self._kept.write(line)
         for file in self._dropped if entry.outcome in self._repeats else ():

@@ -162,7 +162,6 @@ def _is_gzip(name: str) -> bool | None:
 
 
 def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, say: Say) -> None:
-    """Judge all pages, from the bookmark of the index on."""
     if kind == "lines":
         require_fields(inputs, job.names)
     before = [0, *accumulate(work.sizes)]
@@ -251,7 +250,6 @@ def _verdicts(
 
 
 def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
-    """Write the outputs under temporary names."""
     config = NearDuplicateFilter.check_options(work.index, **job.options)
     repeats = (*DROPPED, *(["revisit"] if config.revisit == "drop" else []))
     with ExitStack() as opened:
