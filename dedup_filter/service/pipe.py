@@ -95,7 +95,7 @@ def see_lines(
 
 
 def _submitted(pages: NearDuplicateFilter, line: bytes, names: FieldNames) -> _Line:
-    is_long = len(line) > LONGEST_LINE
+    is_long = len(line) > LONGEST_LINE + line.endswith(b"\n")
     read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_item(line, names)
     if isinstance(read, str):
         return _Line("", None, f"the line {read}; each line has one page, as an object")
@@ -118,7 +118,7 @@ def _take(given: BufferedReader, lines: "Queue[bytes | OSError | None]") -> None
         with given:
             while line := given.readline(LONGEST_LINE + 1):
                 lines.put(line)
-                while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+                while len(line) > LONGEST_LINE and not line.endswith(b"\n"):  # the rest of it
                     line = given.readline(LONGEST_LINE + 1)
         lines.put(None)
     except OSError as error:
