@@ -96,7 +96,7 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         if job.index is not None:  # the options of the index hold, unless others are given
             options |= filter_options(index_at(str(job.index)))
         job = replace(job, options={**options, **job.options})
-        if not work.is_judged:
+        if not work.state.is_judged:
             _judge(job, inputs, kind, work, watch, say)
         else:
             say("Continuing an interrupted scan: all records are judged.")
@@ -164,14 +164,14 @@ def _is_gzip(name: str) -> bool | None:
 def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, say: Say) -> None:
     if kind == "lines":
         require_fields(inputs, job.names)
-    before = [0, *accumulate(work.sizes)]
+    before = [0, *accumulate(size for _, size, *_ in work.state.scan["inputs"])]
     is_over, dropped = False, 0
 
     def bookmark() -> str:
         if is_over:
             raise StoreError("the scan broke off")
         log.flush()
-        return json.dumps([work.crawl, log.tell()])
+        return json.dumps([work.state.crawl, log.tell()])
 
     judged, length = _opened(job, work)
     try:
@@ -202,10 +202,10 @@ def _opened(job: Scan, work: Work) -> tuple[NearDuplicateFilter, int]:
     """Open the index, and return it with the length of the log in its bookmark."""
     options = {**job.options, "workers": _workers(job.options.get("workers", "auto"))}
     while True:
-        judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
+        judged = NearDuplicateFilter.open(work.index, crawl=work.state.crawl, **options)
         crawl, length, *_ = json.loads(judged.conductor.store.note(BOOKMARK) or '["", 0]')
-        if crawl == work.crawl or not work.has_log:
-            return judged, length if crawl == work.crawl else 0
+        if crawl == work.state.crawl or not work.has_log:
+            return judged, length if crawl == work.state.crawl else 0
         # Nothing was committed, or another scan has used the index since and left its bookmark.
         # Begin again as a new crawl, so that pages recorded before are not taken for copies.
         judged.close()
