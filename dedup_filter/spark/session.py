@@ -8,17 +8,14 @@ import re
 import shutil
 import socket
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING
 
-from dedup_filter.errors import DedupError, needs_extra
+from pyspark.sql import SparkSession
+
+from dedup_filter.errors import DedupError
 from dedup_filter.wording import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
 
 _LONGEST_ANSWER = 10.0
 """Seconds that a master may take to answer."""
@@ -30,15 +27,13 @@ _STANDALONE = re.compile(r"spark://(.+)")
 
 
 @contextmanager
-def session(master: str) -> "Iterator[SparkSession]":
+def session(master: str) -> Iterator[SparkSession]:
     """Start a session on a master, and end it.
 
     Raises:
-        DedupError: pyspark or Java is missing, the master does not answer or is no master, or no
+        DedupError: Java is missing, the master does not answer or is no master, or no
             executor starts.
     """
-    with needs_extra("spark", "Spark"):
-        from pyspark.sql import SparkSession
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise DedupError("Spark needs Java 17 or newer: none is on PATH, and JAVA_HOME is not set")
     _require_answer(master)
@@ -75,7 +70,7 @@ def _require_answer(master: str) -> None:
         raise DedupError(f"no Spark master answers at {master} ({reason})")
 
 
-def _require_executor(spark: "SparkSession", master: str) -> None:
+def _require_executor(spark: SparkSession, master: str) -> None:
     job = Thread(target=spark.range(1).count, daemon=True)
     job.start()
     job.join(_LONGEST_START)
