@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from crawler.demo_site.pages import read_rows
 
-__all__ = ["Outcome", "differences"]
-
 _OUTCOMES = {
     "kept": ("kept", "new"),
     "near": ("dropped", "near", "exact"),

@@ -17,8 +17,6 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-__all__ = ["SITE_FOLDER", "ServedPage", "build_pages", "read_article", "read_rows"]
-
 SITE_FOLDER = Path(__file__).parent
 _RELATED_LINKS = 4
 _REVISED = "@revised"

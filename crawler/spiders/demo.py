@@ -16,8 +16,6 @@ from scrapy.linkextractors import LinkExtractor
 from crawler.demo_site import DemoServer, Outcome, differences
 from crawler.items import PageItem, page_item
 
-__all__ = ["DemoSpider"]
-
 
 class DemoSpider(scrapy.Spider):
     """Crawl the demo site."""
