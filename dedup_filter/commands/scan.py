@@ -113,11 +113,9 @@ def _on_spark(job: Scan, master: str) -> Summary:
         raise ConfigError(
             "--index, --keep, --revisits, --with-text and --workers are not for --engine spark"
         )
-    from dedup_filter.spark.session import session
+    from dedup_filter.spark.scan import scan_on, session
 
     with session(master) as spark:
-        from dedup_filter.spark.scan import scan_on
-
         return scan_on(spark, job)
 
 
