@@ -26,7 +26,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from hmac import compare_digest
 from time import monotonic
-from types import FrameType
 from typing import Any, TypeVar
 
 import uvicorn
@@ -72,7 +71,7 @@ class Service:
         self._index, self._reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._queue = queue
         self._queued = 0
-        self.is_ending = False
+        self.is_ending: Callable[[], bool] = lambda: False
         """Whether a signal has ended the service: nothing waits for a pending page any more."""
 
     async def see(self, request: Request) -> dict[str, Any]:
@@ -84,7 +83,7 @@ class Service:
                 verdict, _, is_final = await self._ask(judge)
                 if is_final:
                     return verdict.as_json()
-                if self.is_ending or monotonic() > end:
+                if self.is_ending() or monotonic() > end:
                     break
                 await asyncio.sleep(_PAUSE)
         raise HTTPException(503, "the page repeats a page that is still pending", _LATER)
@@ -279,19 +278,6 @@ def bound(host: str, port: int) -> socket.socket:
     return made
 
 
-class _Server(uvicorn.Server):
-    """A server whose service knows that it ends."""
-
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
-        super().__init__(config)
-        self._service = service
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop at a signal."""
-        self._service.is_ending = True
-        super().handle_exit(sig, frame)
-
-
 def serve(service: Service, taken: socket.socket, token: str) -> None:
     """Serve an index on a socket; KeyboardInterrupt: Ctrl-C ended it; "" is no token."""
     config = uvicorn.Config(
@@ -305,6 +291,8 @@ def serve(service: Service, taken: socket.socket, token: str) -> None:
     # uvicorn ends at the signal, and then raises it again for the handler that was there before.
     signal.signal(signal.SIGTERM, lambda *_: None)
     try:
-        _Server(config, service).run(sockets=[taken])
+        server = uvicorn.Server(config)
+        service.is_ending = lambda: server.should_exit
+        server.run(sockets=[taken])
     finally:
         service.close()
