@@ -4,8 +4,8 @@
     Worker   a process, with threads here that send pages to it and receive what it has read
     work     the process itself
 
-If a process ends before it has read its page, this process reads the page when its `Reading` is
-asked for the result. If all workers are busy or still starting, and the caller would only wait for
+If a process ends before it has read its page, this process reads the page at the call of
+`Reading.result`. If all workers are busy or still starting, and the caller would only wait for
 them (`may_help`), this process reads the page at once; also without workers, or if a value of the
 page (a tree, an instance of a subclass of str) cannot be sent to a process.
 

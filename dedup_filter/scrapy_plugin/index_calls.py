@@ -81,7 +81,7 @@ class IndexCalls:
                 del left[0]
 
         def written(call: "_Made[None]") -> None:
-            self._unwritten += [*left[1:], *left[:1]]  # one that always fails blocks no other
+            self._unwritten += [*left[1:], *left[:1]]  # a call that fails moves to the end
             if (fault := call.exception()) is not None:
                 self._stats.fault(fault)
 

@@ -196,7 +196,7 @@ class Visits:
             self._stats.fault(fault, NOT_JUDGED)
             return self.no_response
 
-    def giver(self, item: Any) -> Visit:
+    def visit_of(self, item: Any) -> Visit:
         """Return the visit that gave an item.
 
         If another pipeline replaced the item, its visit is found by the URL of its page, provided
@@ -254,10 +254,10 @@ class Visits:
         """Act on the outcome of an item: it passed all pipelines, or one of them lost it."""
         visit = self.of(response)
         visit.open = max(visit.open - 1, 0)
-        for giver in (visit, self.no_response):  # its response may not have been known
-            for place, (known, judgement) in enumerate(giver.under_way):
+        for held_by in (visit, self.no_response):  # its response may not have been known
+            for place, (known, judgement) in enumerate(held_by.under_way):
                 if known is item:
-                    del giver.under_way[place]
+                    del held_by.under_way[place]
                     self._leave(judgement, has_passed=has_passed)
                     self._resolve(visit)
                     return
