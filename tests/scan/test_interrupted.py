@@ -25,8 +25,7 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreBusy
 from dedup_filter.scan import scan as scan_module
 from dedup_filter.scan.scan import scan
-from dedup_filter.scan.verdict_log import found_of
-from dedup_filter.scan.work import Scan
+from dedup_filter.scan.work import Scan, found_of
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import FieldNames
 

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from io import BufferedReader, BytesIO, StringIO
 from textwrap import wrap
 
 import pytest
@@ -12,6 +13,8 @@ from redis_servers import RedisServer
 from served_index import page
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.service import pipe
+from dedup_filter.text.page_fields import FieldNames
 
 
 def see(index, lines, *options):
@@ -113,6 +116,17 @@ def test_fields_and_options_are_named(tmp_path):
     code, answers = see("memory:", nested, *fields)
     assert (code, [each["outcome"] for each in answers]) == (0, ["new", "new"])
     assert "max_distance" in refused("see", str(tmp_path / "index"), "--set", "max_distance=99")
+
+
+def test_a_line_may_be_so_long_and_no_longer(monkeypatch):
+    monkeypatch.setattr(pipe, "LONGEST_LINE", 60)
+    lines = [line({"text": "x" * (length - 12)}) for length in (59, 60, 61, 62, 121, 122, 500)]
+    given, taken = BufferedReader(BytesIO("".join(lines).encode())), StringIO()
+    with NearDuplicateFilter.open() as pages:
+        seen = pipe.see_lines(pages, given, taken, FieldNames("html", ("text",), "url"))
+    answers = [json.loads(each) for each in taken.getvalue().splitlines()]
+    assert ["error" in each for each in answers] == [False] * 2 + [True] * 5
+    assert (seen.errors, seen.without_url) == (5, 2)
 
 
 @pytest.mark.parametrize("workers", ["0", "1"])
