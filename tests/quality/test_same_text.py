@@ -1,18 +1,13 @@
 """Pages of `benchmarks/same_text.py` with other values are kept, and their copies found."""
 
-import sys
 from itertools import islice
-from pathlib import Path
 
 import pytest
 from gate import rounds
 from lxml import html
+from same_text import FACTS, KINDS, PAGES, cases, readdressed
 
 from dedup_filter import NearDuplicateFilter
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
-from same_text import FACTS, KINDS, PAGES, cases, readdressed
 
 MADE = {"en": [], "zh": []}
 CANONICAL = {"is_neutral": False, "names_canonical": True}
