@@ -175,14 +175,14 @@ def serve() -> None:
 
 
 def import_components() -> None:
-    """Import whatever Scrapy's own settings name, the plugin, and what it imports when needed."""
+    """Import what Scrapy's settings name, the plugin and commands, and what these need later."""
     import scrapy.commands
 
-    needed = ["scrapy_plugin.url_rules", "review.report", "store.redis.redis_pages"]
-    needed += ["scrapy_command", "cli", "commands.serve", "service.web"]
+    needed = "scrapy_plugin.url_rules", "review.report", "store.redis.redis_pages", "scrapy_command"
     commands = (each.name for each in pkgutil.iter_modules(scrapy.commands.__path__))
     names = [f"dedup_filter.{each}" for each in needed]
     names += [f"scrapy.commands.{each}" for each in commands]
+    names += [f"dedup_filter.{each}" for each in ("cli", "commands.serve", "service.web")]
     for name in (*names, "redis.cluster", "stopwordsiso"):
         importlib.import_module(name)
     from scrapy.settings import default_settings
