@@ -7,7 +7,6 @@ import pytest
 from command_line import lines, run
 from made_text import prose
 
-from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.lines import MOST_LINES, text_blocks
 
@@ -92,14 +91,7 @@ def test_on_another_host_its_first_line_and_a_few_others_may_differ(pages):
     assert [each.outcome for each in found] == ["new", "near"]
 
 
-class TestAllWaysIntoAFilter:
-    def test_of_a_program(self):
-        with NearDuplicateFilter.open(workers=1) as pages:
-            assert [each.outcome for each in pages.see_many(PAGES)] == OUTCOMES
-            claimed = [pages.claim(**each) for each in PAGES]
-            assert [each.outcome for each in claimed] == ["exact"] * 4
-            assert pages.find(text=PRODUCTS[2])[0].url == PAGES[2]["url"]
-
+class TestOtherWaysIntoAFilter:
     def test_of_a_scan(self, tmp_path):
         (tmp_path / "f.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in PAGES))
         output = tmp_path / "unique.jsonl"
