@@ -48,7 +48,7 @@ from dedup_filter.store.redis.connection import closed_if_it_fails, is_address
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Html
-from dedup_filter.workers.pool import Pool, Reading
+from dedup_filter.workers import Pool, Reading
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
