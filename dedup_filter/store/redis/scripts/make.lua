@@ -1,5 +1,5 @@
 -- Make an index if there is none. KEYS[1]: its metadata, other keys are in the same slot.
--- ARGV: format, scheme, random identity, bits of a bucket's number.
+-- ARGV: format, scheme, random identity, bits of a bucket's number, 'again' of a process at work.
 -- Returns 1; 0 if other keys are there, or an index of another format or scheme.
 local prefix = string.sub(KEYS[1], 1, -5)
 if redis.call('TYPE', KEYS[1]).ok == 'none' then
