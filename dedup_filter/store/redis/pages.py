@@ -190,15 +190,15 @@ class SharedPages(SharedRecords):
         `is_decided`: False if it is kept with the next call, so that this call decides.
 
         Raises:
-            Overtaken: another page was claimed or kept meanwhile.
+            Overtaken: another page was claimed or kept meanwhile, or the lease is over.
         """
         head = Head(b"C", 0, secrets.token_bytes(8), self.process.name)
         held = _Held(head, record, [*keys, *self._of_url(record)], is_still)
         self._held[record.page] = held
         try:
             self._write_and_look(record.page, held)
-            if is_decided:
-                self._decide(record.page, b"P", b"", LEASE)
+            if is_decided and not self._decide(record.page, b"P", b"", LEASE):
+                raise Overtaken
         except BaseException:
             self.give_up(record.page)
             raise
