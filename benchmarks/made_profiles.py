@@ -1,8 +1,6 @@
 """Profiles of pages that share no shingle with any other, made without their texts."""
 
 import random
-from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +12,8 @@ from dedup_filter.fingerprints.block_columns import BlockColumns
 from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile, Text
 from dedup_filter.fingerprints.sketch import UInt32Array, keys_of, row_of, sketch, smallest
-from dedup_filter.model import Verdict
-from dedup_filter.store.redis.redis_pages import RedisPages
-from dedup_filter.store.redis.shared_log import Overtaken
 from dedup_filter.text.headlines import Headline
-from dedup_filter.text.page_url import Place
 from dedup_filter.thresholds import MIN_WORDS
-
-__all__ = ["made_profile", "made_sketch", "profile_of", "see"]
-
 
 _NO_SLOTS = np.empty(0, np.uint16)
 WORDS_A_BLOCK = 16
@@ -39,13 +30,13 @@ def made_profile(chance: random.Random, words: int, fingerprint: int | None = No
         fingerprint = chance.getrandbits(64)
     digest = chance.randbytes(DIGEST_BYTES)
     headline = Headline("", digest.hex())
-    hashes = _hashes(chance, words)
-    made = profile_of(digest, fingerprint, hashes, words, headline)
-    return replace(made, sketch=sketch(hashes, _row(chance, words)))
+    count = words // WORDS_A_BLOCK
+    blocks = np.frombuffer(chance.randbytes(8 * count), np.uint64)
+    return profile_of(digest, fingerprint, _hashes(chance, words), words, headline, blocks)
 
 
 class _Made(BlockColumns):
-    """One block, whose words stand for its shingles."""
+    """Blocks whose words stand for their shingles."""
 
     @property
     def shingles(self) -> UInt32Array:
@@ -54,17 +45,30 @@ class _Made(BlockColumns):
 
 
 def profile_of(
-    digest: bytes, fingerprint: int, hashes: npt.NDArray[np.uint32], words: int, headline: Headline
+    digest: bytes,
+    fingerprint: int,
+    hashes: npt.NDArray[np.uint32],
+    words: int,
+    headline: Headline,
+    block_hashes: npt.NDArray[np.uint64] | None = None,
 ) -> PageProfile:
-    """Make a page of one paragraph, new on its host; with few words it has no fingerprint."""
+    """Make a page new on its host, of one paragraph unless hashes of several are given.
+
+    With few words it has no fingerprint.
+    """
+    if block_hashes is None:
+        block_hashes = np.array([xxh3_64_intdigest(digest)], np.uint64)
+    count = len(block_hashes)
     is_long = words >= MIN_WORDS
     keys = keys_of([smallest(hashes.astype(np.uint64))]) if is_long else b""
     text = Text("new", fingerprint, hashes, words, keys)
     values = WordValues(hashes.astype(np.uint64), *np.zeros((2, len(hashes)), np.bool_))
-    lengths = np.array([len(hashes)], np.int32)
-    of_words = Words(values, lengths, 10 * lengths, Scripts(), "en", "nothing", "xxh3", [""])
-    one, whole = np.ones(1, np.bool_), np.array([xxh3_64_intdigest(digest)], np.uint64)
-    blocks = _Made([""], of_words, Places.of_text(["prose"]), whole, one, _NO_SLOTS, 1)
+    ends = np.arange(count + 1) * len(hashes) // count
+    lengths = np.diff(ends).astype(np.int32)
+    texts, chosen = [""] * count, np.ones(count, np.bool_)
+    of_words = Words(values, lengths, 10 * lengths, Scripts(), "en", "nothing", "xxh3", texts)
+    places = Places.of_text(["prose"] * count)
+    blocks = _Made(texts, of_words, places, block_hashes, chosen, _NO_SLOTS, 1)
     return PageProfile(
         digest=digest,
         is_blank=False,
@@ -78,7 +82,7 @@ def profile_of(
         is_view=False,
         texts=(text,) if is_long else (),
         blocks=blocks,
-        sketch=sketch(hashes, row_of(whole)),
+        sketch=sketch(hashes, row_of(block_hashes)),
         keys=keys,
         word_count=words,
         language="en",
@@ -94,13 +98,3 @@ def _row(chance: random.Random, words: int) -> npt.NDArray[np.uint16]:
 
 def _hashes(chance: random.Random, words: int) -> npt.NDArray[np.uint32]:
     return np.unique(np.frombuffer(chance.randbytes(4 * words), np.uint32))
-
-
-def see(kept: RedisPages, url: str, page: PageProfile) -> Verdict:
-    """Compare a page with those that were kept, and record it for good."""
-    place = Place.of(url)
-    while True:
-        found = kept.compare(place, page)
-        # Another process may have kept a page like it meanwhile.
-        with suppress(Overtaken), kept.transaction():
-            return kept.record(place, page, found, is_pending=False)

@@ -1,42 +1,37 @@
-"""Time an index shared through Redis: pages a second, time of a page, calls, bytes on the server.
+"""Time an index shared through Redis: CPU time, round trips, bytes, pages a second.
 
-    python benchmarks/shared_index.py [--json] [--pages COUNT] [--see PAGES]
-                                      [--kinds single cluster buckets]
-                                      [--processes N ...] [--distances K ...]
+    python benchmarks/shared_index.py [--json] [--pages COUNT ...] [--see PAGES]
+                                      [--kinds single cluster] [--processes N ...]
 
-Starts servers of its own on loopback: one, and a cluster of three. The log is filled with events of
-COUNT pages whose fingerprints are random, byte for byte as so many appends would. Then crawler
+Starts servers of its own on loopback: one, and a cluster of three. Each is filled with the records
+and buckets of COUNT pages whose keys are random, as so many appends leave them. Then crawler
 processes see PAGES more each, with profiles ready; a fifth of them repeat a page that any of the
-processes saw before. So what counts is the shared index alone: `see` is a claim and its commit.
+processes saw before. So what counts is the conductor and the index: `see` is a claim and its
+commit. Pages are plain texts, so no frames are learnt.
 
 Machines have few cores, which crawlers and servers share here: pages a second of several processes
-are those of the machine. CPU time is the crawler process's own, "server" that of the servers.
+are those of the machine. CPU time is the crawler process's own, "server" that of all servers.
 
-What kept and dropped pages cost is also measured each by itself: the same pages are seen twice, at
-other URLs, by one process of an empty index.
-
-"buckets" is the look-up alone of the other way to do it, by one process: 4 tables of 16-bit
-prefixes on the server, whose buckets (16 bytes a page each) are read in one pipeline, with as many
-neighbours of the prefix as the distance asks for.
-
-"Calls" are waits for a server; several commands in one pipeline are one. Quote ratios within one
-run.
+"Round trips" are waits for servers; a pipeline to several nodes at once is one. Quote ratios within
+one run.
 """
 
 import argparse
 import multiprocessing
 import random
+import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import combinations
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from made_profiles import made_profile, see
+import numpy.typing as npt
+from made_profiles import made_profile
+from redis.crc import key_slot
 from stopwatch import figure
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -44,17 +39,24 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from redis_nodes import RedisNodes
 from redis_servers import RedisServer
 
-from dedup_filter.config import FilterConfig
+from dedup_filter import judge
+from dedup_filter.comparison.look_ups import verdict_on
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.fingerprints.sketch import KEYS
-from dedup_filter.store.location import join_index
-from dedup_filter.store.redis.redis_pages import RedisPages
-from dedup_filter.store.redis.replica import CHUNK, LONG
+from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.model import Document
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.redis.layout import ENTRY, Key, Layout, entry_of, keys_of_record
+from dedup_filter.store.redis.records import Head, pack_record
+from dedup_filter.text.page_url import Place
 
 KINDS = {"single": RedisServer, "cluster": RedisNodes}
 START = 1_700_000_000
 REPEATED = 5
 """One page in so many repeats an earlier one."""
+_AT_ONCE = 1_000
+_GROWTH = (1, 2, 5, 11, 23, 47, 95, 191)
+"""Entries with which a string grows: the server doubles what it needs."""
 
 
 class Run(NamedTuple):
@@ -63,86 +65,144 @@ class Run(NamedTuple):
     seconds: float
     cpu: float
     times: list[float]
-    calls: int
+    trips: int
     outcomes: dict[str, int]
-    memory: int
     opening: float
 
 
-def profile_of(number: int) -> PageProfile:
-    """Make the profile of a page; equal numbers give equal pages."""
-    return made_profile(random.Random(number), 640)
+def page_of(number: int) -> tuple[Place, ReadPage, PageProfile]:
+    """Make a page; equal numbers give equal pages."""
+    url = f"https://www.paper-{number % 1000:04}.example.com/news/{number:012}.html"
+    content = Document(str(number))
+    config = NearDuplicateFilter.check_options()
+    return Place.of(url), ReadPage.of(content, config), made_profile(random.Random(number), 640)
 
 
-def fill(client: Any, count: int) -> None:
-    """Write the log of so many pages that are there, as the scripts write it."""
-    events = np.zeros(
-        count,
-        [
-            *[("value", "<u8"), ("keys", "<u4", KEYS), ("number", "<u8")],
-            *[("host", "<u4"), ("seen", "<u4")],
-        ],
+def fill(started: Any, count: int) -> None:
+    """Write records and buckets of so many pages, as their claims would leave them."""
+    url = f"{started.url}{'&' if '?' in started.url else '?'}pages={count}"
+    with NearDuplicateFilter.open(url) as pages:
+        process = pages.conductor._process  # type: ignore[attr-defined]
+        part, layout = process.connection.part, process.layout
+        process.connection.ask("SET", process.connection.key("ids"), count)
+    place, _, profile = page_of(10**12)
+    record = PageRecord.of(place, profile, verdict_on(profile, "new"), START, 1)
+    keys = len(keys_of_record(record))
+    value = Head(b"K", 0, bytes(8), bytes(8)).packed + pack_record(record)
+    servers = _Writer(started)
+    servers.write(("SET", part("r", page), value) for page in range(1, count + 1))
+    servers.write(
+        ("APPEND", part("b", bucket), entries[before:after])
+        for bucket, entries in _buckets(layout, count, keys)
+        for before, after in _growth(len(entries))
     )
-    events["value"] = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
-    events["keys"] = np.random.default_rng(2).integers(1, 2**32, (count, KEYS), np.uint32)
-    events["number"] = np.arange(1, count + 1, dtype=np.uint64) | np.uint64(LONG << 48)
-    events["seen"] = START
-    for chunk in range(0, count, CHUNK):
-        packed = events[chunk : chunk + CHUNK].tobytes()
-        client.set(f"dedup:{{pages}}:log:{chunk // CHUNK}", packed)
-    client.set("dedup:{pages}:length", count)
 
 
-def crawl(url: str, k: int, seed: int, count: int, start: Any, found: Any) -> None:
+def _buckets(layout: Layout, count: int, keys: int) -> Iterator[tuple[int, bytes]]:
+    """Yield buckets and their entries, if each page has so many random keys."""
+    values = np.random.default_rng(1).integers(0, 2**64, count * keys, np.uint64)
+    values.sort()
+    pages = np.random.default_rng(2).permutation(np.arange(count * keys) // keys + 1)
+    tags = values & np.uint64(0xFFFFFF)
+    entries = tags << np.uint64(40) | pages.astype(np.uint64)
+    assert entries[0].tobytes() == entry_of(Key(values[0]), int(pages[0]))
+    buckets: npt.NDArray[np.uint64] = values >> np.uint64(64 - layout.bits)
+    first = np.flatnonzero(np.diff(buckets, prepend=buckets[0] + 1))
+    for at, packed in zip(first, np.split(entries, first[1:]), strict=True):
+        yield int(buckets[at]), packed.tobytes()
+
+
+def _growth(size: int) -> Iterator[tuple[int, int]]:
+    """Yield the ends of what is appended to a bucket that reaches a size in bytes."""
+    ends = [0, *(ENTRY.size * each for each in _GROWTH if ENTRY.size * each < size), size]
+    yield from pairwise(ends)
+
+
+class _Writer:
+    """Plain connections to servers: a client library takes ten times the time to write."""
+
+    def __init__(self, started: Any) -> None:
+        self._ports = [node.port for node in nodes(started)]
+        self._links = {port: socket.create_connection(("127.0.0.1", port)) for port in self._ports}
+        self._port_of = {}
+        if len(self._ports) > 1:
+            for first, last, (_, port, *_), *_ in (
+                started.nodes[0].client().execute_command("CLUSTER SLOTS")
+            ):
+                self._port_of.update(dict.fromkeys(range(first, last + 1), port))
+
+    def write(self, commands: Iterable[tuple[str, str, bytes]]) -> None:
+        """Carry out commands that each answer in one line."""
+        packed: dict[int, list[bytes]] = {port: [] for port in self._ports}
+        for name, key, value in commands:
+            port = self._port_of[key_slot(key.encode())] if self._port_of else self._ports[0]
+            parts = [b"$%d\r\n%b\r\n" % (len(e), e) for e in (name.encode(), key.encode(), value)]
+            packed[port].append(b"*3\r\n" + b"".join(parts))
+            if len(packed[port]) >= _AT_ONCE:
+                self._send(port, packed[port])
+        for port, left in packed.items():
+            self._send(port, left)
+
+    def _send(self, port: int, packed: list[bytes]) -> None:
+        self._links[port].sendall(b"".join(packed))
+        lines = 0
+        while lines < len(packed):
+            lines += self._links[port].recv(1 << 20).count(b"\n")
+        packed.clear()
+
+
+def crawl(url: str, numbers: list[int], start: Any, found: Any) -> None:
     """See pages, together with other processes."""
+    made = {str(number): page_of(number) for number in numbers}
+    profiles = {text: profile for text, (*_, profile) in made.items()}
+    setattr(judge, "profile_of", lambda page, *_: profiles[page.content.text])  # noqa: B010
     began = time.perf_counter()
-    process = join_index(url, FilterConfig(max_distance=k), None)
-    pages = RedisPages(FilterConfig(max_distance=k), process)
+    pages = NearDuplicateFilter.open(url)
     opening = time.perf_counter() - began
-    calls = counted(process.connection)
-    chance = random.Random(seed)
-    wanted = [seed * 10_000_000 + number for number in range(count)]
-    seen = [
-        chance.choice(wanted[:at]) % 10_000_000 + chance.randrange(2) * 10_000_000
-        if at and at % REPEATED == 0
-        else number
-        for at, number in enumerate(wanted)
-    ]
-    ready = [
-        (f"https://www.paper-{n % 1000:04}.example.com/news/{n:012}.html", profile_of(n))
-        for n in seen
-    ]
+    trips = counted(pages.conductor._process.connection)  # type: ignore[attr-defined]
     start.wait()
     times, outcomes = [], Counter[str]()
     began, cpu = time.perf_counter(), time.process_time()
-    for page_url, profile in ready:
+    for number in numbers:
+        place, page, _ = made[str(number)]
         one = time.perf_counter()
-        outcome = see(pages, page_url, profile).outcome
+        outcomes[pages.conductor.see(place, page).outcome] += 1
         times.append(time.perf_counter() - one)
-        outcomes[outcome] += 1
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    found.put(Run(seconds, cpu, times, calls[0], outcomes, pages.nbytes, opening))
+    found.put(Run(seconds, cpu, times, trips[0], outcomes, opening))
     pages.close()
 
 
 def counted(connection: Any) -> list[int]:
-    """Count the calls of servers from now on."""
-    calls, real = [0], connection.call
+    """Count the round trips to servers from now on."""
+    trips, real = [0], connection.call
 
     def call(work: Any) -> Any:
-        calls[0] += 1
+        trips[0] += 1
         return real(work)
 
     connection.call = call
-    return calls
+    return trips
 
 
-def run(url: str, k: int, processes: int, count: int) -> list[Run]:
+def numbers_of(seed: int, processes: int, count: int) -> list[int]:
+    """Return the pages of one of several processes; some are of pages of any of them before."""
+    chance, wanted = random.Random(seed), [*range(count)]
+    repeated = {at for at in wanted[1:] if at % REPEATED == 0}
+    return [
+        chance.randrange(at) + chance.randrange(processes) * 10**7
+        if at in repeated
+        else at + seed * 10**7
+        for at in wanted
+    ]
+
+
+def run(url: str, processes: int, count: int) -> list[Run]:
     """Let processes see pages at the same time."""
     context = multiprocessing.get_context("spawn")
     start, found = context.Barrier(processes), context.Queue()
     workers = [
-        context.Process(target=crawl, args=(url, k, seed, count, start, found))
+        context.Process(target=crawl, args=(url, numbers_of(seed, processes, count), start, found))
         for seed in range(processes)
     ]
     for worker in workers:
@@ -153,154 +213,73 @@ def run(url: str, k: int, processes: int, count: int) -> list[Run]:
     return runs
 
 
-@contextmanager
-def servers(kind: str) -> Iterator[Any]:
-    """Start servers of a kind."""
-    with KINDS[kind]() as started:
-        yield started
-
-
 def nodes(started: Any) -> list[Any]:
     """Return each of the servers."""
     return started.nodes if isinstance(started, RedisNodes) else [started]
 
 
-def info(started: Any, section: str, name: str) -> float:
-    """Add up a figure of all servers."""
-    return sum(float(node.client().info(section)[name]) for node in nodes(started))
+def info(started: Any, section: str, *names: str) -> float:
+    """Add up figures of all servers."""
+    return sum(
+        float(node.client().info(section)[name]) for node in nodes(started) for name in names
+    )
 
 
 def server_cpu(started: Any) -> float:
     """Return the CPU seconds that the servers took so far."""
-    return sum(info(started, "cpu", name) for name in ("used_cpu_sys", "used_cpu_user"))
+    return info(started, "cpu", "used_cpu_sys", "used_cpu_user")
+
+
+def measure(kind: str, count: int, processes: int, options: argparse.Namespace) -> None:
+    """Measure one case, on servers of its own."""
+    case = f"{kind}, {count:.0e}, {processes} {'process' if processes == 1 else 'processes'}"
+
+    def tell(metric: str, value: float, unit: str) -> None:
+        figure(case, metric, value, unit, as_json=options.json)
+
+    with KINDS[kind]() as started:
+        empty = info(started, "memory", "used_memory")
+        fill(started, count)
+        filled = info(started, "memory", "used_memory")
+        cpu = server_cpu(started)
+        asked = info(started, "stats", "total_commands_processed")
+        sent = info(started, "stats", "total_net_output_bytes")
+        runs = run(started.url, processes, options.see)
+        seen = processes * options.see
+        times = sorted(time for each in runs for time in each.times)
+        tell("pages per second, all", seen / max(each.seconds for each in runs), "pages/s")
+        tell("server CPU a page", 1e6 * (server_cpu(started) - cpu) / seen, "us")
+        tell("client CPU a page", 1e6 * sum(each.cpu for each in runs) / seen, "us")
+        tell("median time of a page", 1e3 * times[len(times) // 2], "ms")
+        tell("p99 time of a page", 1e3 * times[len(times) * 99 // 100], "ms")
+        tell("round trips a page", sum(each.trips for each in runs) / seen, "trips")
+        asked = info(started, "stats", "total_commands_processed") - asked
+        tell("commands a page", asked / seen, "commands")
+        sent = info(started, "stats", "total_net_output_bytes") - sent
+        tell("bytes read a page", sent / seen, "bytes")
+        tell("bytes a page on the servers", (filled - empty) / count, "bytes")
+        tell("time to open", runs[0].opening, "s")
+        new = sum(each.outcomes.get("new", 0) for each in runs)
+        tell("share of pages dropped", 1 - new / seen, "")
 
 
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--pages", type=int, default=1_000_000)
+    parser.add_argument("--pages", nargs="+", type=int, default=[100_000, 1_000_000])
     parser.add_argument("--see", type=int, default=5_000)
-    kinds = [*KINDS, "buckets"]
-    parser.add_argument("--kinds", nargs="+", default=kinds, choices=kinds)
-    parser.add_argument("--processes", nargs="+", type=int, default=[1, 4])
-    parser.add_argument(
-        "--distances", nargs="+", type=int, default=[3, FilterConfig().max_distance]
-    )
+    parser.add_argument("--kinds", nargs="+", default=[*KINDS], choices=KINDS)
+    parser.add_argument("--processes", nargs="+", type=int, default=[1, 2, 4])
     options = parser.parse_args()
     for kind in options.kinds:
-        if kind in KINDS:
-            measure_kept_and_dropped(kind, options)
-        for k in options.distances:
-            if kind == "buckets":
-                measure_buckets(k, options)
-                continue
+        for count in options.pages:
             for processes in options.processes:
-                measure(kind, k, processes, options)
+                measure(kind, count, processes, options)
 
 
 class _Raw(argparse.RawDescriptionHelpFormatter):
     pass
-
-
-def measure(kind: str, k: int, processes: int, options: argparse.Namespace) -> None:
-    """Measure one case, on servers of its own."""
-    case = f"{kind}, k={k}, {processes} {'process' if processes == 1 else 'processes'}"
-
-    def tell(metric: str, value: float, unit: str) -> None:
-        figure(case, metric, value, unit, as_json=options.json)
-
-    with servers(kind) as started:
-        client = started.client()
-        fill_before = info(started, "memory", "used_memory")
-        make(started.url, k)
-        fill(client, options.pages)
-        table_bytes = info(started, "memory", "used_memory") - fill_before
-        cpu, memory = server_cpu(started), info(started, "memory", "used_memory")
-        runs = run(started.url, k, processes, options.see)
-        new = sum(each.outcomes.get("new", 0) for each in runs)
-        seen = processes * options.see
-        times = sorted(time for each in runs for time in each.times)
-        tell("pages per second, all", seen / max(each.seconds for each in runs), "pages/s")
-        tell("pages per CPU second of a process", seen / sum(e.cpu for e in runs), "pages/s")
-        tell("server CPU a page", 1e6 * (server_cpu(started) - cpu) / seen, "us")
-        tell("median time of a page", 1e3 * times[len(times) // 2], "ms")
-        tell("p99 time of a page", 1e3 * times[len(times) * 99 // 100], "ms")
-        tell("calls a page", sum(each.calls for each in runs) / seen, "calls")
-        tell("bytes a page, tables", table_bytes / options.pages, "bytes")
-        after = info(started, "memory", "used_memory")
-        tell("bytes a new page, record and all", (after - memory) / new, "bytes")
-        tell("memory of a process's replica a page", runs[0].memory / options.pages, "bytes")
-        tell("time to open", runs[0].opening, "s")
-        tell("share of pages dropped", 1 - new / seen, "")
-
-
-def measure_kept_and_dropped(kind: str, options: argparse.Namespace) -> None:
-    """Measure what a kept and a dropped page cost, each by itself."""
-    ready = [profile_of(number) for number in range(options.see)]
-    with servers(kind) as started:
-        process = join_index(started.url, FilterConfig(), None)
-        pages = RedisPages(FilterConfig(), process)
-        calls = counted(process.connection)
-        for name in ("kept", "dropped"):
-            memory, calls[0] = info(started, "memory", "used_memory"), 0
-            for number, profile in enumerate(ready):
-                site = f"{name}-{number % 1000:04}"
-                see(pages, f"https://www.{site}.example.com/news/{number:012}.html", profile)
-            more = info(started, "memory", "used_memory") - memory
-            case = f"{kind}, {name} pages"
-            figure(case, "bytes a page", more / options.see, "bytes", as_json=options.json)
-            figure(case, "calls a page", calls[0] / options.see, "calls", as_json=options.json)
-        pages.close()
-
-
-def probes(fingerprint: int, k: int) -> list[str]:
-    """Name the buckets that may hold a page within k bits (Norouzi et al. 2012, section 3)."""
-    names = []
-    for table in range(4):
-        prefix = fingerprint >> 16 * table & 0xFFFF
-        radius = k // 4 if table <= k % 4 else k // 4 - 1
-        flips = [bits for count in range(radius + 1) for bits in combinations(range(16), count)]
-        names += [f"bucket:{table}:{prefix ^ sum(1 << bit for bit in bits)}" for bits in flips]
-    return names
-
-
-def measure_buckets(k: int, options: argparse.Namespace) -> None:
-    """Measure look-ups in buckets on a server."""
-    with servers("single") as started:
-        client = started.client()
-        before = info(started, "memory", "used_memory")
-        entries = 16 * max(options.pages >> 16, 1)
-        with client.pipeline(transaction=False) as pipe:
-            for number in range(4 << 16):
-                pipe.set(f"bucket:{number >> 16}:{number & 0xFFFF}", bytes(entries))
-                if number % 10_000 == 0:
-                    pipe.execute()
-            pipe.execute()
-        table_bytes = info(started, "memory", "used_memory") - before
-        chance, times = random.Random(0), []
-        server, cpu = server_cpu(started), time.process_time()
-        for _ in range(options.see // 10):
-            one = time.perf_counter()
-            with client.pipeline(transaction=False) as pipe:
-                for name in probes(chance.getrandbits(64), k):
-                    pipe.get(name)
-                pipe.execute()
-            times.append(time.perf_counter() - one)
-        case, count = f"buckets, k={k}, 1 process", len(times)
-        figures = [
-            ("median time of a look-up", 1e3 * sorted(times)[count // 2], "ms"),
-            ("server CPU a look-up", 1e6 * (server_cpu(started) - server) / count, "us"),
-            ("CPU of a process a look-up", 1e6 * (time.process_time() - cpu) / count, "us"),
-            ("bytes a page, tables", table_bytes / options.pages, "bytes"),
-        ]
-        for metric, value, unit in figures:
-            figure(case, metric, value, unit, as_json=options.json)
-
-
-def make(url: str, k: int) -> None:
-    """Make the index, empty."""
-    join_index(url, FilterConfig(max_distance=k), None).close()
 
 
 if __name__ == "__main__":

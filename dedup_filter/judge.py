@@ -31,10 +31,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from time import time as now
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from dedup_filter.comparison.candidates import relation_of_urls
-from dedup_filter.comparison.look_ups import first_lines, judge, pages_like, verdict_on
+from dedup_filter.comparison.look_ups import (
+    LookUps,
+    first_lines,
+    judge,
+    pages_like,
+    verdict_on,
+)
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.visits import Visit, own_row, visit_of
 from dedup_filter.config import FilterConfig, expiry_seconds
@@ -143,6 +149,8 @@ class _Change(NamedTuple):
     """Waiting pages, and their profiles now that the page is counted."""
     waiting: dict[int, Waiting | None]
     """Number -> a page that waits, or waits on; None: it waits no longer."""
+    shown: Sequence[int] | None = None
+    """The hashes of the page; None: another process has counted it."""
 
 
 class Judge:
@@ -170,7 +178,7 @@ class Judge:
         self._hosts = HostCache(
             store, self._batch, config.frame_memory, learns_changes=config.learn_changes
         )
-        self._index = PageIndex(config.max_distance, store, self._stored)
+        self._look_ups = self._opened()
         self._claims: dict[int, Claim] = {}
         """Number -> pending claim."""
         self._looked_up: dict[int, PageRecord | None] = {}
@@ -192,6 +200,8 @@ class Judge:
         self._is_closed = False
         self._crawls = {each.number: each for each in crawls_from_json(store.note(CRAWLS))}
         self._crawl = self._begun(crawl, options)
+        self._records_dropped = store.is_durable
+        """Whether dropped pages are recorded."""
         self.flush()
 
     def __len__(self) -> int:
@@ -217,7 +227,8 @@ class Judge:
         claim, expected = self._claim(place, page)
         if claim.counting is not None:
             updates = self._updates(claim.counting, expected)
-            self._hosts.expect(self._last_page, {host.name: each for host, each in updates})
+            number = claim.verdict.page or 0
+            self._hosts.expect(number, {host.name: each for host, each in updates})
         return claim
 
     def commit(self, claim: Claim) -> None:
@@ -239,11 +250,12 @@ class Judge:
                 record = record._replace(**measures_of(found_by))
                 claim.content = claim.content and claim.content._replace(text=found_by.text)
             change = self._change(record.page, counting, context)
-        # From here on nothing can fail.
-        claim.state = "kept"
         if claim.original is not None and claim.original.state == "pending":
+            claim.state = "kept"
             return
         kept = self._settled(claim, record, earlier)
+        # From here on nothing can fail.
+        claim.state = "kept"
         if change is not None:
             self._apply(claim.verdict.page or 0, change)
         for each in claim.repeats:
@@ -266,7 +278,7 @@ class Judge:
         try:
             self.commit(claim)
         except BaseException:
-            self.release(claim)  # else the page would be a duplicate of itself when it comes again
+            self._take_back(claim)  # else it would be a duplicate of itself when it comes again
             raise
         verdict = claim.verdict
         is_revisit = verdict.outcome == "revisit"
@@ -285,7 +297,7 @@ class Judge:
         Pending pages may be among them.
         """
         self._looked_up.clear()
-        pages = pages_like(query, self._index, by_phrases=self._config.looks_for_phrases)
+        pages = pages_like(query, self._look_ups, by_phrases=self._config.looks_for_phrases)
         is_any_host = self._config.scope != "host"
         return [each for each in self._stored(pages) if is_any_host or each.host == query.host]
 
@@ -378,6 +390,10 @@ class Judge:
         self._index.check(records)
         assert all(page <= self._last_page for page in there), "a number was not given"
 
+    def _take_back(self, claim: Claim) -> None:
+        """Forget the page of a claim that could not be committed."""
+        self.release(claim)
+
     def _is_pending(self, claim: Claim) -> bool:
         # Another judge has claims with the same numbers.
         number = claim.verdict.page or 0
@@ -400,17 +416,16 @@ class Judge:
         counted, expected, found_by, found, *_ = judged
         if found.reason == "no_text" or found.outcome == "same_template":
             return Claim(found, state="kept"), expected
-        original = self._claims.get(found.original_page or 0)
+        original = self._original(found)
         counting = None if original is not None else self._counting(place, page, judged)
         claim = Claim(found, counting=counting, original=original)
         is_repeat = found.original_page is not None
-        if is_repeat and not (self.store.is_durable or found.outcome == "revisit"):
+        if is_repeat and not (self._records_dropped or found.outcome == "revisit"):
             claim.state = "kept"
         else:
-            self._last_page += 1
-            moment, number = int(now()), self._last_page
-            record = PageRecord.of(place, found_by, found, moment, self._crawl)
-            claim.record = record._replace(page=number)
+            record = PageRecord.of(place, found_by, found, int(now()), self._crawl)
+            claim.record = self._entered(place, judged, record)
+            number = claim.record.page
             claim.verdict = found._replace(page=number)
             if self._config.keep_text:
                 form = KEPT_AS_TEXT if page.is_plain else page.pack()
@@ -420,7 +435,6 @@ class Judge:
             elif judged.visit is not None:
                 claim.earlier = judged.visit[0].page
             self._claims[number] = claim
-            self._index.add(claim.record)
             if original is not None:
                 original.repeats.append(claim)
         if counting is not None and is_repeat:
@@ -440,7 +454,7 @@ class Judge:
         if found_by.is_blank:
             return _Judged(counted, expected, found_by, verdict_on(found_by, "unjudged", "no_text"))
         visit = None if earlier is None else (earlier, visit_of(found_by, earlier))
-        found = self._compared(place, found_by, visit)
+        compared, found = found_by, self._compared(place, found_by, visit)
         if found.outcome == "revisit" and earlier is not None and not self._has_ended(earlier):
             found = found._replace(reason="again")
         if earlier is not None and found.change and self._config.changes:
@@ -458,7 +472,7 @@ class Judge:
             found_by = profile_of(page, replace(expected, own_count=1), self._config)
             was_shown = True
         slots = self._lessons(place, found_by, found, visit)
-        return _Judged(counted, expected, found_by, found, was_shown, visit, slots)
+        return _Judged(counted, expected, found_by, found, was_shown, visit, slots, compared)
 
     def _lessons(
         self,
@@ -489,8 +503,8 @@ class Judge:
         A URL that was met in this crawl has none. If the URL was met twice in a crawl, the second
         record repeats the first one, which is the page.
         """
-        there = self._index.visits(place.key) if place.url else []
-        if not there or any(each.crawl == self._crawl for each in there):
+        there = self._look_ups.visits(place.key) if place.url else []
+        if not there or any(self._is_ours(each.crawl) for each in there):
             return None
         return next((each for each in there if each.page == there[0].original), there[0])
 
@@ -522,10 +536,30 @@ class Judge:
         self, place: Place, page: PageProfile, visit: tuple[PageRecord, Visit] | None
     ) -> Verdict:
         """Return whether a page repeats a kept or pending page."""
-        is_ours = self._crawl.__eq__
-        verdict, capped = judge(place, page, self._index, self._config, is_ours, visit)
+        given = place, page, self._look_ups, self._config, self._is_ours, visit
+        verdict, capped = judge(*given)
         self.capped += capped
         return verdict.named(lambda number: self._stored([number])[0].url)
+
+    def _opened(self) -> "_Index":
+        """Open the index of the pages in the store."""
+        self._index = PageIndex(self._config.max_distance, self.store, self._stored)
+        return self._index
+
+    def _is_ours(self, crawl: int) -> bool:
+        """Return whether a crawl is not an earlier one."""
+        return crawl == self._crawl
+
+    def _original(self, found: Verdict) -> Claim | None:
+        """Return the claim of the pending page that a page repeats."""
+        return self._claims.get(found.original_page or 0)
+
+    def _entered(self, place: Place, judged: "_Judged", record: PageRecord) -> PageRecord:  # noqa: ARG002
+        """Let later pages find a page that is pending now; return its record with its number."""
+        self._last_page += 1
+        record = record._replace(page=self._last_page)
+        self._index.add(record)
+        return record
 
     def _host(self, place: Place, page: ReadPage) -> str:
         """Return the host for which a page is counted; "" for none: a plain text has no frame."""
@@ -533,7 +567,7 @@ class Judge:
 
     def _counting(self, place: Place, page: ReadPage, judged: "_Judged") -> Counting | None:
         """Return how a page is counted whose original, if any, is kept; None: it is not."""
-        counted, expected, found_by, found, was_shown, visit, _ = judged
+        counted, expected, found_by, found, was_shown, visit, *_ = judged
         if not counted.host.name:
             return None
         # A text that was shown before is not counted a second time: otherwise it would be taken for
@@ -590,7 +624,8 @@ class Judge:
         page, waiting = counting.page, None
         if page is not None and (times := context.pages_of_template) < FRAME_TIMES:
             waiting = Waiting(number, context.host.name, times, context.new, page)
-        return self._counted(self._updates(counting, context), waiting)
+        change = self._counted(self._updates(counting, context), waiting)
+        return change._replace(shown=counting.shown.hashes)
 
     def _counted(
         self, updates: list[tuple[Host, FrameUpdate]], page: Waiting | None = None
@@ -660,25 +695,34 @@ class Judge:
         self, claim: Claim, record: PageRecord, earlier: Mapping[int, PageRecord]
     ) -> PageRecord:
         """Put the record of a committed claim into the batch, in place of the earlier one."""
-        before, number = claim.record, claim.verdict.page or 0
-        assert before is not None
-        self._claims.pop(number, None)
-        old = earlier.get(claim.earlier or 0)
+        number, old = claim.verdict.page or 0, earlier.get(claim.earlier or 0)
         if old is not None and record.outcome == "revisit":
-            self._index.remove(old)
             record = _revisited(old, record)
-        elif old is not None:
-            self._delete(old)
-        if before != record:
-            self._index.remove(before)
-            self._index.add(record)
+        record = self._put(claim, record._replace(is_pending=False), old)
+        self._claims.pop(number, None)
         if record.page != number:
             self._revisited[number] = record.page
             if len(self._revisited) > _MOST_REVISITED:
                 del self._revisited[next(iter(self._revisited))]
-        claim.record = record = record._replace(is_pending=False)
+        claim.record = record
+        return record
+
+    def _put(self, claim: Claim, record: PageRecord, old: PageRecord | None) -> PageRecord:
+        """Record the page of a claim for good, in place of its earlier record; return its record.
+
+        If the earlier record has the same number, the page was visited again.
+        """
+        assert claim.record is not None
+        is_revisit = old is not None and old.page == record.page
+        if old is not None and is_revisit:
+            self._index.remove(old)
+        elif old is not None:
+            self._delete(old)
+        if claim.record._replace(is_pending=False) != record:
+            self._index.remove(claim.record)
+            self._index.add(record)
         self._batch.pages[record.page] = record
-        if claim.content is not None or record.page != number:
+        if claim.content is not None or is_revisit:
             # What is kept of a revisit replaces what was kept of the earlier visit.
             self._batch.contents[record.page] = claim.content
         return record
@@ -689,8 +733,12 @@ class Judge:
             each.state = "gone"
             number = each.verdict.page or 0
             if self._claims.pop(number, None) and each.record is not None:
-                self._index.remove(each.record)
+                self._withdraw(each.record)
             self._hosts.settle(number)
+
+    def _withdraw(self, record: PageRecord) -> None:
+        """Remove the record of a pending page."""
+        self._index.remove(record)
 
     def _delete(self, record: PageRecord) -> None:
         self._index.remove(record)
@@ -764,6 +812,13 @@ class Judge:
         return due
 
 
+class _Index(LookUps, Protocol):
+    """The look-ups of an index."""
+
+    def visits(self, key: int) -> Sequence[PageRecord]:
+        """Return the records at a URL, kept or dropped, the latest first."""
+
+
 class _Judged(NamedTuple):
     counted: HostContext
     expected: HostContext
@@ -774,6 +829,8 @@ class _Judged(NamedTuple):
     """The record of an earlier crawl at its URL, and what has changed."""
     lessons: tuple[Mapping[int, SlotChange], int] | None = None
     """Which slots have changed since another fetch of the page, and the key of its URL."""
+    compared: PageProfile | None = None
+    """The profile that was compared; None: none was."""
 
 
 def _is_at_its_url(place: Place, found: Verdict) -> bool:

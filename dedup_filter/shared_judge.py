@@ -1,24 +1,42 @@
 """Page -> verdict, for an index that several processes share: a `Judge` whose pages are on servers.
 
-Pages are compared, recorded and settled by `RedisPages`. Each process counts the frames of hosts
-itself, in memory, and receives the updates of the other processes (`frame_exchange`): so a host
-that was forgotten gets its first pages again.
+A record on the servers has the state that a `Claim` has in one process. So the judge is the same,
+but for what it reads and writes: pages are looked up, claimed and settled by `SharedPages`. Pages
+that other processes have pending have a claim here, too, when pages here repeat them: its state is
+asked of the servers.
+
+The frames of hosts are in memory, made of the updates that all processes share (`frames`).
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from time import monotonic, sleep
+from typing import Any
 
 from dedup_filter.comparison.near_pages import Query
+from dedup_filter.comparison.visits import Visit
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile, profile_of
+from dedup_filter.errors import StoreError
+from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage
-from dedup_filter.judge import FULL_BATCH, Claim, Judge, _Change, _Judged
+from dedup_filter.frames.host_frames import HostContext
+from dedup_filter.judge import Claim, Judge, _Change, _Index, _Judged
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.store.location import scheme_of
-from dedup_filter.store.records import PageRecord
-from dedup_filter.store.redis.redis_pages import RedisPages
-from dedup_filter.store.redis.shared_log import Overtaken
+from dedup_filter.store.protocol import Waiting
+from dedup_filter.store.records import PageRecord, measures_of
+from dedup_filter.store.redis.frames import FrameLists
+from dedup_filter.store.redis.layout import Key, keys_of, keys_of_profile
+from dedup_filter.store.redis.pages import Overtaken, SharedPages
+from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_url import Place
+
+_PAUSE, _LONGEST_PAUSE = 0.002, 0.25
+_LONGEST_WAIT = 2.0 * LEASE
+"""Seconds for which `see` waits for another process to end its claim of a page's original."""
+_SHARE = 10
+"""A full index forgets a tenth of `max_pages` at once."""
 
 
 class SharedJudge(Judge):
@@ -26,29 +44,47 @@ class SharedJudge(Judge):
 
     is_shared = True
 
-    def __init__(self, config: FilterConfig, pages: RedisPages, *, with_text: bool = False) -> None:
-        self._pages = pages
-        super().__init__(config, SqliteStore.in_memory(scheme_of(config)), with_text=with_text)
+    def __init__(self, config: FilterConfig, process: Process, *, with_text: bool = False) -> None:
+        self._process, self._pages = process, SharedPages(config, process)
+        self._lists = FrameLists(process.connection, self._pages.seconds)
+        self._foreign: dict[int, tuple[Claim, bytes]] = {}
+        """Number -> pending page of another process that pages here repeat, and its nonce."""
+        self._keys: set[Key] = set()
+        """The keys by which the page that is judged has looked up others."""
+        self._is_seeing = False
+        """Whether the page that is judged is kept with the next call, and never pending."""
+        try:
+            in_memory = SqliteStore.in_memory(scheme_of(config))
+            super().__init__(config, in_memory, with_text=with_text)
+        except BaseException:
+            with suppress(StoreError):  # if this fails, its lease runs out
+                process.leave()
+            raise
+        self._records_dropped = True
 
     def __len__(self) -> int:
-        return len(self._pages)
+        return self._pages.count(is_kept=True)
 
     @property
     def nbytes(self) -> int:
-        """Memory of the replica and the frames, in bytes."""
-        return self._pages.nbytes + self._pages.exchange.nbytes + super().nbytes
+        """Memory of the frames, in bytes: the pages are on the servers."""
+        return self._hosts.nbytes + self.store.memory
 
     def totals(self) -> Mapping[str, int] | None:
         """Count the pages that all processes have judged, by outcome."""
-        return self._pages.totals()
-
-    def claim(self, place: Place, page: ReadPage | Unjudged) -> Claim:
-        """Judge a page and record it as pending."""
-        return self._shared_claim(place, page, is_pending=True)
+        self._process.bring()
+        counts = self._process.totals()
+        return {"pages": sum(counts.values()), **counts}
 
     def see(self, place: Place, page: ReadPage | Unjudged) -> Verdict:
         """Judge a page, and keep it for good."""
-        return self._shared_claim(place, page, is_pending=False).verdict
+        self._is_seeing = True
+        try:
+            while True:
+                with suppress(Overtaken):
+                    return super().see(place, page)
+        finally:
+            self._is_seeing = False
 
     def judge(self, place: Place, page: ReadPage | Unjudged) -> Verdict:
         """Return the verdict of `claim` on a page now; record and count nothing."""
@@ -58,165 +94,267 @@ class SharedJudge(Judge):
 
     def commit(self, claim: Claim) -> None:
         """Keep the page of a claim for good, or drop it for good; then count it."""
-        number, counting, change = claim.verdict.page, claim.counting, None
-        if number is None or not self._is_pending(claim):
-            return
-        with self._pages.transaction():
-            if counting is not None:
-                context = self._hosts.context(counting.host, counting.shown)
-                if counting.page is not None and context.frame_times != counting.times:
-                    self._pages.replace(number, profile_of(counting.page, context, self._config))
-                change = self._change(number, counting, context)
-                self._replace_all(change)
-            self._pages.commit(number)  # last: until then it is pending if a call fails
-        claim.state = "kept"
-        self._claims.pop(number, None)
-        if change is not None:
-            self._apply(number, change)
+        if claim.original is not None and claim.original.state == "pending":
+            self.fate(claim.original.verdict.page or 0)
+        super().commit(claim)
 
     def release(self, claim: Claim) -> None:
         """Forget the page of a pending claim of this judge, and its repeats; else do nothing."""
-        if self._is_pending(claim) and claim.verdict.page is not None:
-            self._pages.release(claim.verdict.page)
-            self._end(claim.verdict.page)
-            self._end_gone()
+        if self._is_pending(claim):
+            self._pages.release(claim.verdict.page or 0)
+            self._end_claim(claim)
 
     def find(self, query: Query) -> Sequence[PageRecord]:
-        """Return the records of pages within k bits, with a digest, or that share keys."""
-        return self._pages.find(query)
+        """Return the records of pages that share a key with a query: see `layout`."""
+        self._pages.begin(None)
+        self._pages.read(keys_of(query.digest, query.fingerprints, query.keys))
+        return super().find(query)
 
     def fate_of_original(self, claim: Claim) -> Fate:
         """Return the state of the page that a claimed page repeats; "kept" if it repeats none."""
-        original = claim.verdict.original_page
-        return "kept" if original is None else self.fate(original)
+        if claim.original is not None and claim.original.state == "pending":
+            self.fate(claim.original.verdict.page or 0)
+        return super().fate_of_original(claim)
 
     def fate(self, number: int) -> Fate:
-        """Return the state of a page."""
-        return self._pages.fate(number)
+        """Return the state of a page; a committed revisit has the state of the page it revisits."""
+        if number in self._claims:
+            return self._claims[number].state
+        original, nonce = self._foreign.get(number, (None, None))
+        fate, page = self._pages.fate(self._revisited.get(number, number), nonce)
+        if original is not None and fate != "pending":
+            self._end_foreign(original, fate, page)
+            del self._foreign[number]
+        return fate
 
     def sketches(self, pages: Sequence[int]) -> Mapping[int, bytes]:
         """Return the sketches of pages by their numbers; pages that are gone are left out."""
-        return self._pages.sketches(pages)
+        self._pages.begin(None)
+        return super().sketches(pages)
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL in any spelling; they stay counted. Return their number."""
-        forgotten = self._pages.forget(url)
-        self._end_gone()
-        return forgotten
+        key = Place.of(url).key
+        claims = [
+            each for each in self._claims.values() if each.record and each.record.url_key == key
+        ]
+        forgotten = self._pages.forget_at(key)
+        for claim in claims:
+            self.release(claim)
+        return forgotten + len(claims)
 
     def flush(self) -> None:
-        """Make everything committed so far outlive this process."""
-        self._write()
-        self._pages.flush()
+        """Make everything committed so far outlive this process; then keep within the bounds."""
+        self._send()
+        for number in [*self._foreign]:
+            self.fate(number)
+        super().flush()
 
     def close(self) -> None:
         """Release pending pages, flush, and leave the index."""
-        self.store.close()
-        self._pages.close()
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            self._send()
+            for number in [*self._foreign]:  # another process may have committed it
+                self.fate(number)
+            for claim in [*self._claims.values()]:
+                self.release(claim)
+            self._process.leave()
+        finally:
+            self.store.close()
+            self._process.close()
 
     def check(self) -> None:
-        """Raise AssertionError if the parts of the index do not agree."""
+        """Raise AssertionError if hosts, claims and servers do not agree. Cost: reads all."""
         self._hosts.check()
-        self._pages.check()
+        pending = {n for n, each in self._claims.items() if each.record and each.record.is_kept}
+        assert {*self._pages.held()} == pending, "other pages are held"
+        assert not self._pages.unfound(), "pages are not found by all of their keys"
 
-    def _shared_claim(self, place: Place, page: ReadPage | Unjudged, *, is_pending: bool) -> Claim:
-        if isinstance(page, Unjudged):
-            return Claim.unrecorded(page)
+    def _opened(self) -> _Index:
+        return self._pages
+
+    def _begun(self, name: str | None, options: Mapping[str, Any] | None) -> int:  # noqa: ARG002
+        return self._process.crawl
+
+    def _is_ours(self, crawl: int) -> bool:
+        # Running processes may have begun a crawl after this one, which a resumed job may meet.
+        # Such a crawl is not an earlier one.
+        return crawl >= self._crawl
+
+    def _has_ended(self, record: PageRecord) -> bool:  # noqa: ARG002
+        return True
+
+    def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
+        """Judge a page until no other process comes in between."""
         while True:
             self._make_room()
             self._receive(place, page)
-            judged = self._judged(place, page)
-            if judged.verdict.reason == "no_text":
-                return Claim(self._pages.compare(place, judged.profile), state="kept")
-            if judged.verdict.outcome == "same_template":
-                return Claim(judged.verdict, state="kept")
             try:
-                claim, change = self._record(place, page, judged, is_pending=is_pending)
+                claim, expected = super()._claim(place, page)
             except Overtaken:
                 continue
-            break
-        self._end_gone()
-        if change is not None:
-            self._apply(0, change)
-            claim.counting = None
-        elif claim.counting is not None:
-            updates = self._updates(claim.counting, judged.expected)
-            number = claim.verdict.page or 0
-            self._hosts.expect(number, {host.name: update for host, update in updates})
-        if is_pending and claim.verdict.page is not None:
-            self._claims[claim.verdict.page] = claim
-        return claim
+            self._process.count(claim.verdict.outcome)
+            fate = self._waited_for(claim) if self._is_seeing else "kept"
+            if fate == "pending":
+                self._take_back(claim)
+                self._process.count("unjudged")
+                late = claim.verdict.as_unjudged("pending")
+                return Claim(late._replace(original_page=None, page=None), state="kept"), expected
+            if fate == "kept":
+                return claim, expected
 
-    def _record(
-        self, place: Place, page: ReadPage, judged: _Judged, *, is_pending: bool
-    ) -> tuple[Claim, _Change | None]:
-        """Record a page; return its claim, and what changes if it is counted at once."""
-        counted, found_by, found = judged.counted, judged.profile, judged.verdict
-        with self._pages.transaction():
-            verdict = self._pages.record(place, found_by, found, is_pending=is_pending)
-            claim, original, number = Claim(verdict), verdict.original_page, verdict.page or 0
-            # Of another original the fate is not known yet, so nothing is counted.
-            if number > 0 if original is None else self.fate(original) == "kept":
-                claim.counting = self._counting(place, page, judged._replace(verdict=verdict))
-            if claim.counting is None or (is_pending and original is None):
-                return claim, None
-            change = self._change(number if original is None else 0, claim.counting, counted)
-            self._replace_all(change)
-            return claim, change
+    def _waited_for(self, claim: Claim) -> Fate:
+        """Wait for the fate of a page of another process that a page repeats."""
+        original = claim.original.verdict.page if claim.original is not None else None
+        latest, pause = monotonic() + _LONGEST_WAIT, _PAUSE
+        while original in self._foreign and self.fate_of_original(claim) == "pending":
+            if monotonic() > latest:
+                return "pending"
+            sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        return "gone" if claim.state == "gone" else "kept"
 
-    def _compared(self, place: Place, page: PageProfile, visit: object = None) -> Verdict:  # noqa: ARG002 - servers do not know visits yet
-        found = self._pages.compare(place, page)
-        self.capped = self._pages.capped
-        return found
+    def _compared(
+        self, place: Place, page: PageProfile, visit: tuple[PageRecord, Visit] | None
+    ) -> Verdict:
+        self._keys = keys_of_profile(page)
+        self._pages.read(self._keys)
+        return super()._compared(place, page, visit)
+
+    def _original(self, found: Verdict) -> Claim | None:
+        """Return the claim of the pending page, of any process, that a page repeats."""
+        number = found.original_page or 0
+        if number not in self._claims and (nonce := self._pages.nonce(number)):
+            known = self._foreign.get(number)
+            if known is not None and known[1] != nonce:  # a server has lost that page
+                self._end_claim(known[0])
+                known = None
+            if known is None:
+                known = self._foreign[number] = Claim(Verdict("new", page=number)), nonce
+            return known[0]
+        return super()._original(found)
+
+    def _entered(self, place: Place, judged: _Judged, record: PageRecord) -> PageRecord:
+        """Claim a page on the servers; a page that repeats another only gets a number."""
+        compared, before = judged.compared, judged.visit[0].page if judged.visit else None
+        number = self._process.number()
+        while number in self._claims or number in self._foreign:  # a server has lost its counter
+            number = self._process.number()
+        record = record._replace(page=number)
+        if compared is None or not record.is_kept:
+            return record
+
+        def is_still() -> bool:
+            earlier = self._earlier(place)
+            if (None if earlier is None else earlier.page) != before:
+                return False
+            again = super(SharedJudge, self)._compared(place, compared, judged.visit)
+            return again.original_page == judged.verdict.original_page
+
+        # A page is found by every key by which it looks up.
+        keys = self._keys
+        if judged.profile is not compared:
+            keys = keys | keys_of_profile(judged.profile)
+        self._pages.claim(record, keys, is_still, is_decided=not self._is_seeing)
+        return record
+
+    def _put(self, claim: Claim, record: PageRecord, old: PageRecord | None) -> PageRecord:
+        self._room -= 1
+        return self._pages.keep(claim.verdict.page or 0, record, old)
+
+    def _withdraw(self, record: PageRecord) -> None:
+        """Do nothing: `release` has removed it."""
+
+    def _delete(self, record: PageRecord) -> None:
+        self._pages.delete([record.page], at_url=record.url_key)
+        self._hosts.discard(record.page)
+
+    def _replace(self, record: PageRecord, page: Waiting, found_by: PageProfile) -> None:  # noqa: ARG002
+        with suppress(StoreError):  # it keeps its measures
+            self._pages.revise(record._replace(**measures_of(found_by)))
+
+    def _stored(self, pages: Sequence[int]) -> list[PageRecord]:
+        return self._pages.stored(pages)
+
+    def _take_back(self, claim: Claim) -> None:
+        self._process.count(claim.verdict.outcome, -1)
+        if self._is_pending(claim):
+            self._pages.give_up(claim.verdict.page or 0)
+            self._end_claim(claim)
+
+    def _end_claim(self, claim: Claim) -> None:
+        for each in claim.repeats:  # they are judged again
+            self._process.count(each.verdict.outcome, -1)
+        super()._end_claim(claim)
+
+    def _end_foreign(self, original: Claim, fate: Fate, page: int) -> None:
+        """Settle the repeats of a page that another process has settled."""
+        if fate == "gone":
+            self._end_claim(original)
+            return
+        for each in original.repeats:
+            if each.record is None or each.state == "gone":
+                continue
+            each.record = each.record._replace(original=page)
+            if each.state == "kept":
+                earlier = [] if each.earlier is None else self._stored([each.earlier])
+                self._settled(each, each.record, {old.page: old for old in earlier})
+        original.state = "kept"
 
     def _receive(self, place: Place, page: ReadPage) -> None:
-        """Count the updates from other processes for the host of a page and for its sites."""
-        host = self._host(place, page)
-        if not host:
-            return
-        self._receive_for(host)
-        for site in self._hosts.context(host, page.shown).sites:
-            self._receive_for(site.name)
+        """Read the pages at the URL of a page, and count what others added for its host and sites.
 
-    def _receive_for(self, name: str) -> None:
-        for added in self._pages.exchange.received(name):
+        Updates of earlier pages are sent in the same call.
+        """
+        name = self._host(place, page)
+        names = [name] if name else []
+        if name:
+            is_known = self._hosts.host(name).is_frame_known
+            sites = [site.name for site in self._hosts.sites(page.shown)]
+            names += [site for site in sites if not (is_known and self._lists.is_read(site))]
+        self._exchange(names, place.key if place.url else None)
+
+    def _send(self) -> None:
+        if self._lists.has_unsent:
+            self._exchange([], None)
+
+    def _exchange(self, names: Sequence[str], at_url: int | None) -> None:
+        try:
+            answers = self._pages.begin(at_url, self._lists.commands(names))
+        except BaseException:
+            self._forget_hosts(self._lists.unsent())
+            raise
+        lost, received = self._lists.answered(names, answers)
+        self._forget_hosts(lost)
+        for name, added in received:
             host = self._hosts.host(name)
-            update = host.update_of(added.shown, is_kept=added.is_kept)
-            change = self._counted([(host, update)])
-            with self._pages.transaction():
-                self._replace_all(change)
-            super()._apply(0, change)
-
-    def _replace_all(self, change: _Change) -> None:
-        for waiting, _, found_by in change.again:
-            self._pages.replace(waiting.page, found_by)
-
-    def _recorded(self, pages: Sequence[int]) -> Mapping[int, None]:
-        return dict.fromkeys(pages)
+            super()._apply(0, self._counted([(host, added.counted_for(host))]))
 
     def _apply(self, number: int, change: _Change) -> None:
-        super()._apply(number, change)
         for host, update in change.updates:
-            self._pages.exchange.send(host.name, update)
+            self._lists.add(host, update, {*(change.shown or ())})
+        super()._apply(number, change)
+
+    def _forget_hosts(self, names: Sequence[str]) -> None:
+        """Forget hosts: their lists are read from the beginning."""
+        for name in names:
+            self._hosts.forget(name)
+            self._lists.forget(name)
 
     def _make_room(self) -> None:
-        if len(self._batch.hosts) >= FULL_BATCH:
-            self._write()
-        self._shrink()
+        super()._make_room()
+        self._forget_beyond_bounds()
 
     def _shrink(self) -> None:
         for name in self._hosts.shrink():
-            self._pages.exchange.forget(name)
+            self._lists.forget(name)
 
-    def _end(self, number: int) -> None:
-        claim = self._claims.pop(number, None)
-        if claim is not None:
-            claim.state = "gone"
-        self._hosts.settle(number)
-        self._hosts.discard(number)
-
-    def _end_gone(self) -> None:
-        """Forget pages whose records were deleted."""
-        for number in self._pages.gone:
-            self._end(number)
-        self._pages.gone.clear()
+    def _forget_beyond_bounds(self) -> bool:
+        """Forget pages beyond `max_pages`, from time to time: to count them scans the servers."""
+        bound = self._config.max_pages
+        if bound is not None and self._room < 0:
+            self._room = min(self._pages.shrink(bound, bound // _SHARE), bound // _SHARE)
+        return False

@@ -178,7 +178,7 @@ def import_components() -> None:
     """Import what Scrapy's settings name, the plugin and commands, and what these need later."""
     import scrapy.commands
 
-    needed = "scrapy_plugin.url_rules", "review.report", "store.redis.redis_pages", "scrapy_command"
+    needed = "scrapy_plugin.url_rules", "review.report", "store.redis.pages", "scrapy_command"
     commands = (each.name for each in pkgutil.iter_modules(scrapy.commands.__path__))
     names = [f"dedup_filter.{each}" for each in needed]
     names += [f"scrapy.commands.{each}" for each in commands]

@@ -9,9 +9,12 @@ outlives it: some are killed. Knows nothing of pytest.
 """
 
 import contextlib
+import itertools
 import multiprocessing.connection
+import os
 import random
 import re
+import signal
 import time
 from collections import Counter
 from typing import NamedTuple
@@ -20,12 +23,13 @@ import redis
 from made_profiles import said_profile
 from patience import PATIENCE, PROCESSES
 
-from dedup_filter import judge
+from dedup_filter import judge, shared_judge
 from dedup_filter.errors import StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints import profile
-from dedup_filter.store.redis import connection, process, redis_pages
-from dedup_filter.store.redis.shared_log import Overtaken
+from dedup_filter.store.redis import connection, process
+from dedup_filter.store.redis import pages as shared_pages
+from dedup_filter.store.redis.records import Head
 
 K = 3
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+( 0)?")
@@ -91,44 +95,67 @@ class Past:
 
     def __init__(self, client):
         self.client = client
-        self.keys = {key: client.dump(key) for key in client.scan_iter()}
+        self.keys = {key: (client.dump(key), client.pttl(key)) for key in client.scan_iter()}
 
     def come_back(self):
         self.client.flushall()
-        for key, value in self.keys.items():
-            self.client.restore(key, 0, value, replace=True)  # they give signs of life
+        for key, (value, milliseconds) in self.keys.items():
+            self.client.restore(key, max(milliseconds, 0), value, replace=True)
 
 
-def lose_answer(pages, script):
-    """Let the next call of a script come through, and its answer not."""
-    connection = pages.conductor._pages._process.connection
-    run = type(connection).run
+def lose_answer(pages, done):
+    """Let the next call that does something come through, and its answer not.
 
-    def lost(called, *arguments, **options):
-        answer = run(connection, called, *arguments, **options)
-        if called != script:
-            return answer
-        del connection.run
+    `done`: "commit", "release" or "claim".
+    """
+    servers, state = pages.conductor._process.connection, {"commit": b"K", "release": b""}.get(done)
+    ask_all = servers.ask_all
+
+    def is_it(command):
+        if state is None:
+            return command[0] == "SET" and command[2][:1] == b"C"
+        return command[0] == "EVALSHA" and len(command) == 8 and command[5][:1] == state
+
+    def lost(commands):
+        answers = ask_all(commands)
+        if not any(map(is_it, commands)):
+            return answers
+        del servers.ask_all
 
         def fail(_):
             raise redis.TimeoutError("Timeout reading from socket")
 
-        return connection.call(fail)
+        return servers.call(fail)
 
-    connection.run = lost
+    servers.ask_all = lost
 
 
 def let_lapse(pages):
-    """Let the lease of a crawler be over."""
-    taking_part = pages.conductor._pages._process
-    name = taking_part.connection.key("processes")
-    taking_part.connection.call(lambda client: client.zadd(name, {taking_part.name: 1}))
+    """Let the lease of a crawler, and of the pages that it has pending, be over."""
+    process, its_pages = pages.conductor._process, pages.conductor._pages
+    process.renewals = list
+    names = [process.connection.key(f"process:{process.name.hex()}")]
+    names += [its_pages.name(page) for page in its_pages.held()]
+    process.connection.ask_all([("UNLINK", name) for name in names])
+
+
+def let_unowned_lapse(client, *crawlers):
+    """Let the leases be over of undecided pages that no crawler holds: lost writes left them."""
+    held = {
+        (pages.conductor._pages.name(number), held.head.nonce)
+        for pages in crawlers
+        for number, held in pages.conductor._pages._held.items()
+    }
+    for key in client.scan_iter("dedup:*:r:*"):
+        head = Head.of(client.get(key))
+        if head.is_undecided and (key.decode(), head.nonce) not in held:
+            client.delete(key)
 
 
 def end_rest(*crawlers):
     """Let crawlers ask their servers again, which they leave alone after a failure."""
     for pages in crawlers:
-        pages.conductor._pages._process.connection._rests_until = 0.0
+        pages.conductor._process.connection._rests_until = 0.0
 
 
 def require_agreement(*crawlers):
@@ -208,26 +235,53 @@ class Crawler:
             time.sleep(0.1)
 
 
-def crawl(crawler_is, lease, timeout, rounds, barrier):
+def die_in_call(number):
+    """Let this process die in a call of the servers: of one before it is sent, of one after."""
+    ask_all, calls = connection.Connection.ask_all, itertools.count()
+
+    def ask_all_or_die(servers, commands):
+        is_last = next(calls) == number
+        if is_last and number % 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        answers = ask_all(servers, commands)
+        if is_last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answers
+
+    connection.Connection.ask_all = ask_all_or_die
+
+
+def kept_on(url):
+    """Return the URLs of the pages that are kept on servers."""
+    with contextlib.closing(NearDuplicateFilter.open(url, max_distance=K)) as opened:
+        there = opened.conductor._pages
+        views = there.views(there.numbers()).values()
+        return {view.record.url for view in views if view and view.head.state == b"K"}
+
+
+def crawl(crawler_is, lease, timeout, rounds, barrier, dies_in):
     """Be a crawler: all begin each round at the same time."""
+    if dies_in is not None:
+        die_in_call(dies_in)
     judge.profile_of = profile_of
     connection.TIMEOUT = timeout
     if lease is not None:  # the dead are given up sooner
-        process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease
+        process.LEASE = shared_pages.LEASE = lease
+        shared_judge._LONGEST_WAIT = 4 * lease
     crawler = Crawler(*crawler_is)
-    record = redis_pages.RedisPages.record
+    look = shared_pages.SharedPages._look
 
-    def counted_record(*args, **options):
+    def counted_look(*args, **options):
         try:
-            return record(*args, **options)
-        except Overtaken:
+            return look(*args, **options)
+        except shared_pages.Overtaken:
             crawler.counts["met"] += 1
             raise
 
-    redis_pages.RedisPages.record = counted_record
-    for pages in rounds:
+    shared_pages.SharedPages._look = counted_look
+    for pages_of_round in rounds:
         barrier.wait(PATIENCE)
-        for page in pages:
+        for page in pages_of_round:
             crawler.do(page)
         crawler.wait()
     with contextlib.suppress(StoreError):
@@ -238,17 +292,19 @@ def crawl(crawler_is, lease, timeout, rounds, barrier):
 class Together:
     """Some crawlers at work: one process for each list of rounds.
 
-    `timeout`: seconds that a call to the servers may take.
+    `timeout`: seconds that a call to the servers may take. `dying`: which crawlers die, each in the
+    call of this number.
     """
 
-    def __init__(self, url, way, rounds_of_each, lease=None, timeout=connection.TIMEOUT):
+    def __init__(self, url, way, rounds_of_each, lease=None, timeout=connection.TIMEOUT, dying=()):
         # It is gone when nobody here knows it any more.
         self._barrier = PROCESSES.Barrier(len(rounds_of_each))
         self.processes, self._pipes = [], []
-        self.became, self.counts, self.ended, self._killed = {}, Counter(), set(), set()
+        self.became, self.counts, self.ended, self._killed = {}, Counter(), set(), {*dying}
         for number, rounds in enumerate(rounds_of_each):
             ours, theirs = PROCESSES.Pipe(duplex=False)
-            arguments = ((number, url, way, theirs), lease, timeout, rounds, self._barrier)
+            dies_in = dict(dying).get(number)
+            arguments = ((number, url, way, theirs), lease, timeout, rounds, self._barrier, dies_in)
             self.processes.append(PROCESSES.Process(target=crawl, args=arguments, daemon=True))
             self.processes[-1].start()
             theirs.close()

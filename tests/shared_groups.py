@@ -1,7 +1,7 @@
 """Groups of near-duplicates, for several crawlers to meet; and which of them repeat each other.
 
-Pages of one group have the same phrases; in half of the groups they are found by those at any
-distance.
+Pages of one group have the same phrases, by which they are found at any distance. In half of the
+groups those are no keys: pages are found by their digest or fingerprint, which must be equal then.
 
 seed -> for each crawler, rounds of pages: in each round all crawlers meet the same groups
 """
@@ -21,8 +21,8 @@ def repeats(page, other):
         return True
     if min(page.words, other.words) < 20:
         return False
-    is_near = (page.fingerprint ^ other.fingerprint).bit_count() <= K
-    return page.shingles == other.shingles and (is_near or (page.has_keys and other.has_keys))
+    is_found = page.fingerprint == other.fingerprint or (page.has_keys and other.has_keys)
+    return page.shingles == other.shingles and is_found
 
 
 def require_each_once(became):
@@ -64,7 +64,9 @@ def star(chance, base):
 
 def group(chance, number, kind):
     """Return the pages of one group."""
-    fingerprints = kind(chance, chance.getrandbits(64))
+    fingerprints, has_keys = kind(chance, chance.getrandbits(64)), bool(number % 2)
+    if not has_keys:
+        fingerprints = [fingerprints[at // 2] for at in range(len(fingerprints))]
     likes = [Like("", chance.getrandbits(128), each, 2 * number) for each in fingerprints]
     if number % 5 == 0:  # alike by fingerprint, and of two texts
         likes = [like._replace(shingles=2 * number + at % 2) for at, like in enumerate(likes)]
@@ -72,8 +74,7 @@ def group(chance, number, kind):
         texts = [like.digest for like in likes[:3]]
         likes = [like._replace(words=9, digest=texts[at % 3]) for at, like in enumerate(likes)]
     chance.shuffle(likes)
-    # Pages without keys are found by their fingerprints only.
-    hosts, has_keys = (CRAWLERS if number // 2 % 2 else 1), bool(number % 2)
+    hosts = CRAWLERS if number // 2 % 2 else 1
     return [
         like._replace(url=f"http://site{at % hosts}.example/{number}/{at}", has_keys=has_keys)
         for at, like in enumerate(likes)

@@ -44,7 +44,6 @@ from dedup_filter.comparison.rule import Examined, examined
 from dedup_filter.comparison.visits import Earlier, Visit
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Source, Verdict
 from dedup_filter.text.page_url import Place, canonical_of, url_key
 from dedup_filter.thresholds import HALF, MOST
@@ -173,9 +172,7 @@ class _Judging(NamedTuple):
     known: "Compared"
 
     def verdict(self, candidates: Sequence[Candidate]) -> Verdict:
-        verdict = self.known.verdict(candidates, self.place.key, self.is_ours)
-        changes = self.config.changes
-        return verdict._replace(change=self._change(candidates)) if changes else verdict
+        return self.known.verdict(candidates, self.place.key, self.is_ours)
 
     def again(self, earlier: Earlier, visit: Visit) -> Verdict | None:
         """Return the verdict on a page that is still the page of an earlier crawl at its URL.
@@ -243,21 +240,6 @@ class _Judging(NamedTuple):
     def _came(self, visit: Visit) -> tuple[str, ...]:
         came = compress(self.page.blocks.texts, visit.told.tolist())
         return first_lines(came if self.config.changes else ())
-
-    def _change(self, candidates: Sequence[Candidate]) -> float | None:
-        """Return the share of the page that is new since an earlier crawl: see `Verdict.change`."""
-        key, page = self.place.key, self.page
-        there: list[Candidate | Stored] = [*candidates, *self._stored(self.look_ups.at_url(key))]
-        earlier = [each for each in there if each.url_key == key and not self.is_ours(each.crawl)]
-        if not earlier:
-            return None
-        latest = max(earlier, key=lambda each: each.page)
-        if page.digest == latest.digest:
-            return 0.0
-        # The last text is the longest: `new` lacks all that the page itself has shown before.
-        counts = contained(page.texts[-1].hashes, [latest.sketch]) if page.texts else None
-        known, sampled = (0, 0) if counts is None else (int(counts[0][0]), int(counts[1][0]))
-        return 1 - known / sampled if sampled else None
 
     def is_settled(self, near: Sequence[Candidate]) -> bool:
         """Return whether the page repeats a page of this crawl among the nearest candidates.

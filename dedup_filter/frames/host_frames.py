@@ -34,7 +34,7 @@ Each host is bounded in blocks: its oldest go first. `host_cache` bounds the hos
 A number and hashes of blocks are stored as bytes, little-endian. Never change a meaning, raise the
 format, which is the first byte:
 
-    update   whether a page was kept, and its blocks that count
+    update   whether a page was kept, and its blocks that count (on servers, see `store.redis`)
     host     the number of pages, and all blocks in the order in which they were last shown; then
              how many pages have shown each block
 
@@ -78,16 +78,6 @@ class FrameUpdate(NamedTuple):
     is_kept: bool
     shown: list[int]
     """Hashes of its blocks that count, each once."""
-
-    def to_bytes(self) -> bytes:
-        """Return it as bytes."""
-        return pack(int(self.is_kept), self.shown)
-
-    @classmethod
-    def from_bytes(cls, packed: bytes) -> "FrameUpdate":
-        """Read the bytes of `to_bytes`. Raises ValueError for other bytes."""
-        is_kept, shown, _ = unpack(packed)
-        return cls(bool(is_kept), shown)
 
 
 @dataclass(slots=True)

@@ -1,46 +1,33 @@
 """Upkeep of a shared index. Crawlers may be running: each step is correct whatever they do.
 
-A check reads log, records and pending pages one after another, and crawlers may change them in
-between. So every doubt is looked at again, and is a fault only if it persists. A check scans all
-keys of the servers.
+All of it scans the keys of the servers, but to forget pages.
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property
-from itertools import compress
+from itertools import islice
 from time import sleep
-from time import time as now
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.fingerprints.sketch import KEY, KEYS
+from dedup_filter.fingerprints.sketch import KEYS, KEYS_BYTES
 from dedup_filter.frames.host_frames import Host
+from dedup_filter.store.key_table import short_keys
 from dedup_filter.store.protocol import Entries, KeptContent
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address
-from dedup_filter.store.redis.frame_exchange import FrameExchange, UpdateLists
-from dedup_filter.store.redis.replica import DROPPED, LONG, Entry, LoggedPages, entry_of
-from dedup_filter.store.redis.shared_keeper import SharedKeeper, SharedReader, take_out
-from dedup_filter.text.page_url import canonical, host_of
+from dedup_filter.store.redis.frames import FrameLists
+from dedup_filter.store.redis.keeper import SharedKeeper, SharedReader
+from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep.results import Findings
-from dedup_filter.wording import counted
 
 _ATTEMPTS, _PAUSE = 3, 0.2
-_NOBODY = "00" * 8
-"""The process of a reader, which has no updates of its own."""
-
-
-class Doubt(NamedTuple):
-    """A possible fault, and its page (0: no single page)."""
-
-    what: str
-    page: int = 0
-    is_fault: bool = True
-    """False: the next crawl repairs it, or it only takes room."""
+_AT_ONCE = 1_000
+_MEASURED = 64
+"""Most keys of each kind whose memory is measured."""
 
 
 class ServerIndex:
@@ -58,22 +45,31 @@ class ServerIndex:
         Outcomes are the counts of all processes since the index was made; each process adds its
         counts every few seconds. Bytes are estimated from some keys.
 
-        Cost: reads the log, and a few records.
+        Cost: reads all records.
         """
-        with SharedReader.open(self.location) as reader:
-            pending, log = reader.in_flight(), reader.standing()
-            outcomes, seen = reader.connection.counts("totals"), log.column("seen")
-            memory = reader.memory(log)
+        with RecordedServers.open(self.location) as reader:
+            hosts, seen, kinds = set[str](), list[int](), Counter[str]()
+            for each in reader.all_records():
+                hosts.add(each.host)
+                seen += [each.first_seen, each.last_seen]
+                kinds["kept"] += each.is_kept
+                kinds["pending"] += each.is_pending
+            outcomes = reader.connection.counts("totals")
+            memory = {name: reader.memory(kind) for name, kind in _KINDS.items()}
             return {
                 "pages": sum(outcomes.values()),
-                "kept": log.count(is_kept=True),
-                "pending": len(pending),
-                "outcomes": {name: count for name, count in outcomes.items() if count},
-                "hosts": len(np.unique(log.column("host"))),
-                "first_seen": int(seen.min()) if len(log) else None,
-                "last_seen": int(seen.max()) if len(log) else None,
+                "kept": kinds["kept"],
+                "pending": kinds["pending"],
+                "outcomes": {name: count for name, count in outcomes.items() if count > 0},
+                "hosts": len(hosts),
+                "first_seen": min(seen, default=None),
+                "last_seen": max(seen, default=None),
                 "processes": len(reader.processes()),
-                "server_bytes": {**memory, "a_page": sum(memory.values()) // max(len(log), 1)},
+                "server_bytes": {
+                    **memory,
+                    "a_page": sum(memory.values()) // max(len(seen) // 2, 1),
+                },
+                "made_for": reader.layout.expected,
                 "scheme": dict(reader.scheme.parts),
                 "options": reader.options,
                 "crawls": [
@@ -83,45 +79,36 @@ class ServerIndex:
             }
 
     def check(self) -> Findings:
-        """Verify that log, records and pending pages agree; doubts must persist.
+        """Verify that all records can be read, and that each is found by all of its keys.
 
-        If a record is damaged, this is a fault at once, and nothing more is compared.
+        Crawlers may change a page in between, so a doubt is a fault only if it persists.
         """
-        with SharedReader.open(self.location) as reader:
-            recorded = reader.recorded()
+        with RecordedServers.open(self.location) as reader:
             try:
-                doubts = _look(reader, recorded, None)
+                lacking = {*reader.unfound()}
                 for _ in range(1, _ATTEMPTS):
-                    if doubts:
+                    if lacking:
                         sleep(_PAUSE)
-                        doubts &= _look(reader, recorded, {doubt.page for doubt in doubts})
-            except (StoreCorrupt, AssertionError) as damage:
+                        lacking &= {*reader.unfound()}
+            except StoreCorrupt as damage:
                 return Findings([str(damage)])
-            found, pages_of = (
-                Findings([], [], len(reader.standing())),
-                defaultdict[Any, list[int]](list),
+            found = Findings([], [], len(reader.numbers()))
+        if lacking:
+            found.faults.append(
+                f"{len(lacking):,} of the pages, {min(lacking)} first: not found by all of their "
+                "keys: export the index, and import it under another name; the servers of an index "
+                "must not evict keys (maxmemory-policy noeviction)"
             )
-        for what, page, is_fault in sorted(doubts):
-            pages_of[what, is_fault].append(page)
-        for (what, is_fault), (page, *others) in pages_of.items():
-            text = f"{1 + len(others):,} of the pages, {page} first: {what}" if page else what
-            (found.faults if is_fault else found.notes).append(text)
         return found
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
-        """Forget all pages at some URLs, also in running processes; pending pages stay.
-
-        Pages in the log without a record, which a server has lost, are forgotten, too.
-        """
+        """Forget all pages at some URLs; pending pages stay."""
         with RecordedServers.open(self.location) as reader:
-            found = reader.at_urls(urls)
-            # In this order: a page that is committed meanwhile is in one of the two.
-            lacking = {*reader.log} - reader.in_flight() - reader.recorded()
-            take_out(reader, reader.log, sorted(lacking.union(*found.values())))
-        return {url: len(pages) for url, pages in found.items()}
+            forgotten = {key: reader.forget_at(key) for key in {*map(url_key, urls)}}
+        return {url: forgotten[url_key(url)] for url in urls}
 
     def recorded(self) -> AbstractContextManager["RecordedServers"]:
-        """Read the index. Cost: reads the log; a call for 1,000 records."""
+        """Read the index."""
         return RecordedServers.open(self.location)
 
     def target(self, scheme: Scheme) -> SharedKeeper:
@@ -134,35 +121,28 @@ class RecordedServers(SharedReader):
 
     is_durable = True
 
-    @cached_property
-    def log(self) -> LoggedPages:
-        """The current pages."""
-        return self.standing()
+    def all_records(self) -> Iterator[PageRecord]:
+        """Yield the records of all pages by ascending number, pending ones too."""
+        numbers = self.numbers()
+        for at in range(0, len(numbers), _AT_ONCE):
+            views = self.views(numbers[at : at + _AT_ONCE]).values()
+            yield from (each.record for each in views if each is not None)
 
     def entries(self) -> Iterator[Entries]:
-        """Yield the entries of all pages; the log has no keys of URLs."""
-        log = self.log
-        pages = np.fromiter(log, np.int64)
-        is_there = ~np.isin(pages, list(self.in_flight()))
-        kinds, values = (log.column(name)[is_there] for name in ("kind", "value"))
-        are_long = kinds % DROPPED == LONG
-        yield Entries(
-            pages[is_there],
-            kinds < DROPPED,
-            are_long,
-            np.where(are_long, values, 0).astype(np.uint64),
-            np.where(are_long, 0, values).astype(np.uint64),
-            np.zeros(len(kinds), np.uint64),
-            log.column("keys")[is_there].view(KEY).reshape(-1, KEYS),
-        )
-
-    def count(self) -> int:
-        """Count the pages, pending ones too."""
-        return len(self.log)
+        """Yield the entries of all pages, in parts."""
+        records = self.records()
+        while part := [*islice(records, _AT_ONCE)]:
+            yield _entries(part)
+        yield _entries([])
 
     def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:
         """Yield the records of all pages by ascending number; or of some pages, in their order."""
-        return map(self._resolved, self._committed(self.log if pages is None else pages))
+        if pages is None:
+            found = self.all_records()
+        else:
+            views = self.views([*pages]).values()
+            found = (each.record for each in views if each is not None)
+        return (each for each in found if not each.is_pending)
 
     def content(self, record: PageRecord) -> KeptContent:
         """Return the URL of the page's original: texts are not kept."""
@@ -178,11 +158,11 @@ class RecordedServers(SharedReader):
         return next((each.url for each in self.records(originals)), None)
 
     def host(self, name: str) -> Host | None:
-        """Return the frame of a host by its exchanged updates, at most 32; None: not known."""
-        updates = FrameExchange(UpdateLists(self.connection, _NOBODY, None)).received(name)
+        """Return the frame of a host by the updates that crawlers share; None: not known."""
         host = Host(name)
+        updates = FrameLists(self.connection, None).all_of(name)
         for each in updates:
-            host.add_page(host.update_of(each.shown, is_kept=each.is_kept))
+            host.add_page(each.counted_for(host))
         return host if updates else None
 
     def hosts(self) -> Iterator[Host]:
@@ -195,79 +175,31 @@ class RecordedServers(SharedReader):
         return ()
 
     def at_url(self, url: str) -> list[int]:
-        """Return the pages at a URL in any spelling. Cost: reads the records of its host."""
-        return self.at_urls([url])[url]
+        """Return the pages at a URL in any spelling, the earliest first."""
+        key = url_key(url)
+        return [each.page for each in self.records(self.pages_at(key)) if each.url_key == key]
 
-    def at_urls(self, urls: Iterable[str]) -> dict[str, list[int]]:
-        """Return the pages at each of some URLs, the earliest first."""
-        spellings = {url: canonical(url) for url in urls}
-        found: dict[str, list[int]] = {spelling: [] for spelling in spellings.values()}
-        hosts = [Entry.of(None, b"", host_of(each)).host for each in found]
-        for record in self.records(compress(self.log, np.isin(self.log.column("host"), hosts))):
-            found.get(canonical(record.url), []).append(record.page)
-        return {url: found[spelling] for url, spelling in spellings.items()}
-
-    def _resolved(self, record: PageRecord) -> PageRecord:
-        """Return a record with the present number of its original: a revisit gives another one."""
-        if record.is_kept:
-            return record
-        original, key = record.original or 0, record.canonical_key
-        if original not in self.log and key in self._revisits:
-            page, first_seen = self._revisits[key]
-            original = page if first_seen <= record.first_seen else original
-        return record._replace(original=original, canonical_key=None)
-
-    @cached_property
-    def _revisits(self) -> dict[int | None, tuple[int, int]]:
-        """Key of a URL -> number and first time of the page that was seen there again."""
-        return {
-            each.url_key: (each.page, each.first_seen)
-            for each in self._committed(self.log)
-            if each.outcome == "revisit"
-        }
-
-    def _committed(self, pages: Iterable[int]) -> Iterator[PageRecord]:
-        for each in super().records(list(pages)):
-            if not each.is_pending and self.log.entry(each.page) == entry_of(each):
-                yield each
+    def memory(self, kind: str) -> int:
+        """Estimate the memory of all records, buckets or lists from a sample of keys."""
+        there = self.connection.numbers(kind)
+        some = there[:: -(-len(there) // _MEASURED) or 1]
+        part = self.connection.part
+        sizes = self.connection.ask_all([("MEMORY", "USAGE", part(kind, each)) for each in some])
+        return sum(size or 0 for size in sizes) * len(there) // max(len(some), 1)
 
 
-def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> set[Doubt]:
-    """Compare log, records and pending pages, for all pages or only some."""
-    in_flight = reader.in_flight()
-    alive, killed = reader.processes(), reader.processes(alive=False)
-    claimed = reader.owned([*alive, *killed])
-    log = reader.standing()
-    pages = set(log)
-    if only is not None:
-        in_flight &= only
-        pages &= only
-    records = {record.page: record for record in reader.records(sorted(pages | in_flight))}
-    gone = in_flight - pages
-    different = {page for page, each in records.items() if log.entry(page) != entry_of(each)}
-    lacking = pages - in_flight - records.keys()
-    earliest = 0 if reader.seconds is None else now() - reader.seconds
-    # Beyond the end of the log: an event is about to come, or the record will be overwritten.
-    orphans = {page for page in recorded if page <= log.end} - {*log}
-    expired = lacking.intersection(compress(log, log.column("seen") <= earliest))
-    doubts = {
-        Doubt(what, page, is_fault)
-        for what, is_fault, affected in (
-            ("in flight and not in the log", True, gone),
-            ("in flight and claimed by no process", True, in_flight - claimed),
-            ("not the same in the log and in the record", True, different - gone),
-            ("in the log without a record; `index forget` removes them", True, lacking - expired),
-            ("expired; the next crawl removes them", False, expired),
-            ("gone, but for their records, which only take room", False, orphans),
-        )
-        for page in affected
-    }
-    if log.lost:
-        evicted = "an index must not evict keys (maxmemory-policy noeviction)"
-        doubts.add(
-            Doubt(f"the log has lost {counted(log.lost, 'event')}: the servers of {evicted}")
-        )
-    if killed:
-        what = "a process was killed or crashed; the next crawl releases its pending pages"
-        doubts.add(Doubt(what, is_fault=False))
-    return doubts
+def _entries(records: Sequence[PageRecord]) -> Entries:
+    prints = [each.fingerprint for each in records]
+    keys = b"".join(each.keys or bytes(KEYS_BYTES) for each in records)
+    return Entries(
+        np.array([each.page for each in records], np.int64),
+        np.array([each.is_kept for each in records], np.bool_),
+        np.array([each is not None for each in prints], np.bool_),
+        np.array([each or 0 for each in prints], np.uint64),
+        np.array([int.from_bytes(each.digest[:8], "little") for each in records], np.uint64),
+        np.array([each.url_key for each in records], np.uint64),
+        short_keys(keys).reshape(-1, KEYS),
+    )
+
+
+_KINDS = {"records": "r", "keys": "b", "frames": "f"}

@@ -1,41 +1,44 @@
 """Location of a shared index -> calls to its servers, with a time limit; errors -> StoreError.
 
-    redis://[user:password@]host[:port][/database][?name=NAME]       rediss:// with TLS
+    redis://[user:password@]host[:port][/database][?name=NAME&pages=1e9]       rediss:// with TLS
     redis+cluster://[user:password@]host:port[,host:port ...][?name=NAME]   rediss+cluster://
 
-Several indexes can be on one server, each under a name of its own. All options but the name belong
-to the client library. Messages and logs show an address without its user and password.
+Several indexes can be on one server, each under a name of its own; `pages` is the size for which an
+index is made. All other options belong to the client library. Messages and logs show an address
+without its user and password.
 
 If a call reaches no server, or the server takes no writes at present, further calls fail at once
 for a while, longer each time: a crawl must not wait at every page for an unreachable server.
 
-Calls are never retried: a call whose answer was lost may have been carried out. The only exception
-is a script that found its slot moving to another node and therefore did nothing.
+Calls are never retried: a call whose answer was lost may have been carried out. The only exceptions
+are commands that a node refused: their slot has moved, or the node has not got their script yet.
 """
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from time import monotonic, sleep
-from time import time as now
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
-
-import xxhash
 
 from dedup_filter.errors import ConfigError, StoreAway, StoreError, needs_extra
 
 Result = TypeVar("Result")
+Command = tuple[Any, ...]
+"""The name of a command, and its arguments."""
 
 TIMEOUT: Final = 2.0
 """Time limit in seconds for a call, and for connecting."""
 _SHORTEST_REST, _LONGEST_REST = 0.1, 5.0
 _PAUSE = 0.02
-_SPREAD = 1_024
-"""Largest number of hash slots for the keys of records and hosts."""
+_PLACES_OF_KEYS = {"EVALSHA": 3, "MEMORY": 2}
+_KEYS = 1_000
+_MOST_PAGES = 10**12
+_SCRIPTS = "cut join make restore_crawl swap".split()
 
 _LOCATION = re.compile(
     r"(?P<scheme>rediss?(?P<cluster>\+cluster)?)://(?P<login>[^/?#]*@)?(?P<hosts>[^/?#@]+)"
@@ -93,6 +96,8 @@ class Address(NamedTuple):
     others: tuple[tuple[str, int], ...]
     """Host and port of each further node of a cluster."""
     name: str
+    expected: int = 10_000_000
+    """Pages for which an index is made that is not there yet."""
 
     @classmethod
     def of(cls, location: str) -> "Address":
@@ -118,6 +123,14 @@ class Address(NamedTuple):
                 f"location: the name of an index has letters, digits, '_', '.' and '-', at most "
                 f"64 of them, not {name!r}"
             )
+        try:
+            expected = int(float(given.pop("pages", cls._field_defaults["expected"])))
+        except (ValueError, OverflowError):
+            expected = 0
+        if not 1 <= expected <= _MOST_PAGES:
+            raise ConfigError(
+                "location: pages is how many pages an index is made for, 1 to 1e12, like pages=1e9"
+            )
         if scheme == "rediss":  # the default differs between versions of the library
             is_verified = given.get("ssl_cert_reqs") != "none"
             given.setdefault("ssl_check_hostname", str(is_verified))
@@ -125,7 +138,7 @@ class Address(NamedTuple):
         place = ",".join(shown) if is_cluster else f"{shown[0]}/{database}"
         url = f"{scheme}://{found['login'] or ''}{shown[0]}/{database}?{urlencode(given)}"
         shown_url = f"{found['scheme']}://{place}?name={name}"
-        return cls(shown_url, url, is_cluster, nodes[1:], name)
+        return cls(shown_url, url, is_cluster, nodes[1:], name, expected)
 
     def __repr__(self) -> str:
         """Return the address without user and password, as messages and tracebacks show it."""
@@ -151,9 +164,8 @@ def _check_options(given: dict[str, str]) -> None:
             raise ConfigError(f"location: {option} must be a file; there is none at {value}")
 
 
-def hash_of_host(host: str) -> int:
-    """Hash a host to 64 bits."""
-    return xxhash.xxh3_64_intdigest(host.encode("utf-8", "surrogatepass"))
+def _key_of(command: Command) -> str:
+    return str(command[_PLACES_OF_KEYS.get(command[0], 1)])
 
 
 class Connection:
@@ -170,6 +182,7 @@ class Connection:
         self._rest = 0.0
         self._rests_until = 0.0
         self._why = ""
+        self._are_nodes_known = True
         self._client: Any = None
         with needs_extra("redis", "location: an index on Redis"):
             try:
@@ -178,30 +191,22 @@ class Connection:
                 raise ConfigError(
                     f"location: the client library refuses an option of it: {error}"
                 ) from None
-        text = (files("dedup_filter.store.redis") / "scripts" / "index.lua").read_text("utf-8")
-        self._script = self._client.register_script(text)
+        scripts = files("dedup_filter.store.redis") / "scripts"
+        self._scripts: Mapping[str, Any] = {
+            name: self._client.register_script((scripts / f"{name}.lua").read_text("utf-8"))
+            for name in _SCRIPTS
+        }
 
     def __str__(self) -> str:
         return f"the shared index {self.address}"
 
-    # A cluster hashes the part in braces to a slot. All keys of one script call are in one slot.
-
     def key(self, name: str) -> str:
-        """Return the name of a key in the slot of the log."""
+        """Return the name of a key of metadata: all of these are in one slot of a cluster."""
         return f"dedup:{{{self.address.name}}}:{name}"
 
-    def page_key(self, number: int) -> str:
-        """Return the name of the key that holds the record of a page."""
-        return f"dedup:{{{self.address.name}:{number % _SPREAD}}}:page:{number}"
-
-    def frame_key(self, host: str) -> str:
-        """Return the name of the key that holds the frame updates of a host."""
-        hashed = hash_of_host(host)
-        return f"dedup:{{{self.address.name}:{hashed % _SPREAD}}}:frame:{hashed:016x}"
-
-    def url_key(self, key: int) -> str:
-        """Return the name of the key that holds the numbers of the pages at a URL, by its key."""
-        return f"dedup:{{{self.address.name}:{key % _SPREAD}}}:url:{key:016x}"
+    def part(self, kind: str, number: int) -> str:
+        """Return the name of a record, a bucket or a list, in a slot of its own."""
+        return f"dedup:{self.address.name}:{kind}:{number:x}"
 
     def call(self, work: Callable[[Any], Result]) -> Result:
         """Call a function with the client; return its result."""
@@ -218,20 +223,28 @@ class Connection:
                 # Jitter: crawlers that lost the server together must not all retry at once.
                 self._rests_until = monotonic() + self._rest * random.uniform(0.5, 1.0)
                 self._why = str(fault)
+                self._are_nodes_known = False
             raise fault from None
         self._rest = 0.0
         return result
 
-    def run(self, function: str, *arguments: object, key: str | None = None) -> Any:
-        """Run one function of `index.lua` on the index, or on a single key."""
-        keys = [self.key("length") if key is None else key]
-        given = function, random.getrandbits(8), int(now()), *arguments
+    def ask(self, command: str, key: str, *arguments: object) -> Any:
+        """Return the answer to one command on a key."""
+        return self.call(lambda client: client.execute_command(command, key, *arguments))
+
+    def script(self, name: str, key: str, *arguments: object) -> Command:
+        """Return the command that runs a script on a key."""
+        return "EVALSHA", self._scripts[name].sha, 1, key, *arguments
+
+    def run(self, name: str, *arguments: object) -> Any:
+        """Run a script on the metadata."""
+        given = self.key("meta"), *arguments
 
         def run_when_moved(_: Any) -> Any:
             latest = monotonic() + TIMEOUT
             while True:
                 try:
-                    return self._script(keys=keys, args=given)
+                    return self._scripts[name](keys=given[:1], args=given[1:])
                 except Exception as error:
                     # A script that found its slot moving to another node has done nothing.
                     if not _MOVING.search(str(error)) or monotonic() > latest:
@@ -240,30 +253,64 @@ class Connection:
 
         return self.call(run_when_moved)
 
-    def ask(self, command: str, key: str, *arguments: object) -> Any:
-        """Return the answer to one command that reads a key."""
-        return self.call(lambda client: client.execute_command(command, key, *arguments))
+    def ask_all(self, commands: Sequence[Command]) -> list[Any]:
+        """Return the answers to commands in their order, in one round trip to each node.
 
-    def ask_all(self, commands: Iterable[tuple[object, ...]]) -> list[Any]:
-        """Return the answers to several commands, in one call for each node; none for none."""
-        given = list(commands)
+        Each command is on one key. If one fails, others may have been carried out.
+        """
+        return self.call(lambda client: self._answers(client, commands)) if commands else []
 
-        def ask(client: Any) -> list[Any]:
-            with client.pipeline(transaction=False) as pipe:
-                for command in given:
-                    pipe.execute_command(*command)
-                return list(pipe.execute())
+    def _answers(self, client: Any, commands: Sequence[Command]) -> list[Any]:
+        """Return the answers; commands of a node that has no script, or whose slot moved, go again.
 
-        return self.call(ask) if given else []
+        The pipelines of the client library take twice the time, and on clusters they repeat calls
+        whose answer was lost.
+        """
+        from redis.exceptions import AskError, NoScriptError, ResponseError
+
+        places = defaultdict[Any, list[int]](list)
+        for place, command in enumerate(commands):
+            places[self._pool(client, _key_of(command))].append(place)
+        answers = _sent_and_read(commands, places)
+        for place, answer in enumerate(answers):
+            if isinstance(answer, NoScriptError):
+                _, sha, *rest = commands[place]
+                text = next(each.script for each in self._scripts.values() if each.sha == sha)
+                answers[place] = client.execute_command("EVAL", text, *rest)
+            elif isinstance(answer, AskError):  # MOVED, too
+                answers[place] = client.execute_command(*commands[place])
+            elif isinstance(answer, ResponseError):
+                raise answer
+        return answers
+
+    def _pool(self, client: Any, key: str) -> Any:
+        """Return the connections to the node of a key."""
+        if not self.address.is_cluster:
+            return client.connection_pool
+        if not self._are_nodes_known:  # a node may have failed, and another one have its slots
+            client.nodes_manager.initialize()
+            self._are_nodes_known = True
+        node = client.nodes_manager.get_node_from_slot(client.keyslot(key))
+        return client.get_redis_connection(node).connection_pool
+
+    def numbers(self, kind: str) -> list[int]:
+        """Return the numbers of all records, buckets or lists, each once.
+
+        Cost: scans all keys of the servers, also keys of other programs, 1,000 at a time.
+        """
+        prefix = self.part(kind, 0)[:-1]
+        name = re.compile(re.escape(prefix.encode()) + b"([0-9a-f]{1,16})")
+
+        def scanned(client: Any) -> set[int]:
+            keys = client.scan_iter(f"{prefix}*", count=_KEYS)
+            return {int(found[1], 16) for key in keys if (found := name.fullmatch(key))}
+
+        return [*self.call(scanned)]
 
     def counts(self, name: str) -> dict[str, int]:
-        """Return all fields of a hash of integers in the slot of the log."""
+        """Return all fields of a hash of integers in the slot of metadata."""
         found = self.ask("HGETALL", self.key(name)).items()
         return {field.decode("utf-8", "surrogatepass"): int(count) for field, count in found}
-
-    def first_chunk(self) -> int:
-        """Return the number of the first chunk of the log that was not deleted."""
-        return int(self.ask("HGET", self.key("meta"), "first_chunk") or 0)
 
     def close(self) -> None:
         """Close all connections."""
@@ -278,6 +325,42 @@ def closed_if_it_fails(opened: Any) -> Iterator[None]:
     except BaseException:
         opened.close()
         raise
+
+
+def _packed(commands: Sequence[Command]) -> bytes:
+    """Return commands in the servers' protocol; the client library takes three times the time."""
+    found = list[bytes]()
+    for command in commands:
+        values = [each if isinstance(each, bytes) else str(each).encode() for each in command]
+        found.append(b"*%d\r\n" % len(values))
+        found += [b"$%d\r\n%b\r\n" % (len(each), each) for each in values]
+    return b"".join(found)
+
+
+def _sent_and_read(commands: Sequence[Command], places: Mapping[Any, Sequence[int]]) -> list[Any]:
+    """Return the answers to commands; `places`: connections to a node -> places of its commands."""
+    from redis.exceptions import ResponseError
+
+    links = dict[Any, Any]()
+    answers: list[Any] = [None] * len(commands)
+    try:
+        for pool, of_node in places.items():
+            link = links[pool] = pool.get_connection()
+            link.send_packed_command([_packed([commands[each] for each in of_node])])
+        for pool, of_node in places.items():
+            for place in of_node:
+                try:
+                    answers[place] = links[pool].read_response()
+                except ResponseError as error:  # noqa: PERF203 - of one command of many
+                    answers[place] = error
+    except BaseException:
+        for link in links.values():
+            link.disconnect()
+        raise
+    finally:
+        for pool, link in links.items():
+            pool.release(link)
+    return answers
 
 
 def _client_of(address: Address) -> Any:
@@ -323,7 +406,6 @@ def _meant(error: Exception, address: Address) -> StoreError:
         if _MOVING.search(message):
             message = "a slot of the cluster is moving to another node"
         elif _OUT_OF_MEMORY.search(message):
-            # Removing pages needs memory too: it appends events to the log.
             message = (
                 "the server has no memory left: raise its maxmemory, and set max_pages or "
                 "expire_days if the index is to grow no further"

@@ -1,35 +1,43 @@
 """A process that takes part in a shared index: it joins, sends heartbeats, and leaves.
 
     join     make the index if there is none, and begin or join a crawl
-    count    outcomes of pages -> the totals of all processes, with the next heartbeat
-    leave    release the pending pages of the process
+    number   numbers for pages, taken from the servers in blocks
+    beat     renew the lease of the process and of its undecided records; outcomes -> totals
+    leave    send the last counts, and end the lease
 
-A process holds its pending pages by a lease. When the lease is over, the next call of any process
-releases the pages. A thread renews the lease, because a crawl may make no calls for a while.
+Records of undecided pages expire when their lease is over, unless their process renews it. A thread
+does, because a crawl may make no calls for a while. So the pages of a dead process are gone after
+`LEASE` seconds, and a record that a server has lost and got back is gone, too.
 """
 
 import json
 import logging
 import secrets
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from itertools import chain
 from threading import Event, Lock, Thread
+from time import time as now
 from typing import Any, Final, NoReturn
 
 from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.store.records import Scheme
-from dedup_filter.store.redis.connection import Connection
+from dedup_filter.store.redis.connection import Command, Connection
+from dedup_filter.store.redis.layout import Layout
 from dedup_filter.store.redis.records import FORMAT
+from dedup_filter.wording import counted
 
 logger = logging.getLogger(__name__)
 
-LEASE: Final = 30.0
-"""Seconds without a heartbeat after which the pending pages of a process are released."""
+LEASE: Final = 30
+"""Seconds without a heartbeat after which a process counts as dead."""
 _BEATS = 3
 """Heartbeats in the time of a lease."""
-_OTHER_SCOPE = _NO_INDEX = -1
+_BLOCK = 256
+"""Numbers of pages that a process takes at once."""
+_TOO_MANY = 10
+"""An index with so many times the pages for which it was made is slow."""
+_OTHER_SCOPE = -1
 _OTHER_NAME = "choose another name (?name=...)"
 _REMEDY = f"go back to what it was made with, or {_OTHER_NAME}"
 
@@ -44,11 +52,15 @@ class Process:
         self, connection: Connection, scheme: Scheme, crawl: str | None, options: Mapping[str, Any]
     ) -> None:
         self.connection = connection
-        self.name = secrets.token_hex(8)
+        self.name = secrets.token_bytes(8)
         self.crawl = 0
         """The number of the crawl; 0: not joined yet."""
-        self.index = b""
-        """Random bytes that identify the index: an index made anew has other bytes."""
+        self.layout = Layout(0)
+        """The buckets of the index."""
+        self.renewals: Callable[[], list[Command]] = list
+        """Returns the commands that renew the leases of undecided pages."""
+        self._identity = b""
+        self._numbers = range(0)
         self._scheme = scheme
         self._crawl_name = crawl or ""
         self._options = json.loads(json.dumps(options))  # other processes' come from JSON too
@@ -68,7 +80,7 @@ class Process:
             ConfigError: running processes have another scope; verdicts could not agree.
             ConfigError, SchemeMismatch, StoreCorrupt, StoreTooNew: as `refuse` does.
         """
-        other = self.join_again()
+        other = self._join_again()
         if other:
             logger.warning(
                 "%s: crawlers are at work on it with other options than this one: %s; "
@@ -87,36 +99,23 @@ class Process:
                 )
         self._thread.start()
 
-    def join_again(self) -> dict[str, str]:
-        """Join as before; make the index anew if it is gone.
-
-        Returns: option -> its values in other processes, for each option that differs.
-        """
-        index = FORMAT, self._scheme.to_json(), secrets.token_hex(8)
-        about = self._crawl_name, json.dumps(self._options, sort_keys=True)
-        found = self.connection.run("join", *index, self.crawl, *self.lease, *about)
-        number, identity, others = found
-        differing = {}
-        for name, mine in self._options.items():
-            values = {str(json.loads(each).get(name, mine)) for each in others} - {str(mine)}
-            if values:
-                differing[name] = " or ".join(sorted(values))
-        if number == _OTHER_SCOPE:
-            raise ConfigError(
-                f"scope={self._options['scope']} cannot be chosen now: crawlers with "
-                f"scope={differing['scope']} are at work on "
-                f"{self.connection}; choose the same, wait until they have ended (one that was "
-                f"killed counts as at work for {LEASE:.0f} seconds), or {_OTHER_NAME}"
-            )
-        if not number:
-            refuse(self.connection, self._scheme)
-        self.crawl, self.index = int(number), identity
-        return differing
-
-    @property
-    def lease(self) -> tuple[str, int]:
-        """The name of the process, and the length of its lease in milliseconds."""
-        return self.name, int(1_000 * LEASE)
+    def number(self) -> int:
+        """Return a number that no other page has."""
+        if not self._numbers:
+            self._require_index()
+            last = int(self.connection.ask("INCRBY", self.connection.key("ids"), _BLOCK))
+            self._numbers = range(last - _BLOCK + 1, last + 1)
+            if last - _BLOCK < _TOO_MANY * self.layout.expected <= last:
+                logger.warning(
+                    "%s: it has room for %s, and %s were judged by now: each page reads ten times "
+                    "what it should; export it, and import it into one with ?pages=%g",
+                    self.connection,
+                    counted(self.layout.expected, "page"),
+                    counted(last, "page"),
+                    10 * last,
+                )
+        number, self._numbers = self._numbers[0], self._numbers[1:]
+        return number
 
     def count(self, name: str, more: int = 1) -> None:
         """Add to a total; `more` may be negative."""
@@ -128,23 +127,69 @@ class Process:
             while self._counted:
                 name, more = self._counted.popleft()
                 self._unbrought[name] += more
-            counts = chain.from_iterable(self._unbrought.items())
-            if self.connection.run("beat", *self.lease, *counts) == _NO_INDEX:
-                raise StoreError(
-                    f"{self.connection} was deleted; it is made anew with the next page"
-                )
+            self._require_index()
+            key = self.connection.key
+            counts = [("HINCRBY", key("totals"), *each) for each in self._unbrought.items()]
+            lease = "SET", key(f"process:{self.name.hex()}"), int(now()), "EX", LEASE
+            self.connection.ask_all([lease, *counts])
             self._unbrought.clear()
+            self.connection.ask_all(self.renewals())
+
+    def totals(self) -> dict[str, int]:
+        """Return how many pages all processes have judged, by outcome."""
+        # Counts that a server has lost may be subtracted later.
+        counts = self.connection.counts("totals").items()
+        return {name: count for name, count in counts if count > 0}
 
     def leave(self) -> None:
-        """Send all counts, release the pending pages, and leave the index."""
+        """Send all counts, and leave the index."""
         self._rest()
         self.bring()
-        self.connection.run("leave", self.name)
+        key, name = self.connection.key, self.name.hex()
+        self.connection.ask_all(
+            [("UNLINK", key(f"process:{name}")), ("HDEL", key("processes"), name)]
+        )
 
     def close(self) -> None:
         """Stop the heartbeats and close the connections; the lease runs out by itself."""
         self._rest()
         self.connection.close()
+
+    def _join_again(self) -> dict[str, str]:
+        """Join the index; make it if there is none, or if it was deleted since.
+
+        Returns: option -> its values in other processes, for each option that differs.
+        """
+        identity, is_back = secrets.token_hex(8), bool(self.crawl)
+        bits = Layout.bits_for(self.connection.address.expected)
+        index = FORMAT, self._scheme.to_json(), identity, bits, "again" if is_back else ""
+        if not self.connection.run("make", *index):
+            refuse(self.connection, self._scheme)
+        options = json.dumps(self._options, sort_keys=True)
+        about = self._crawl_name, int(now()), self.crawl
+        crawl, others = self.connection.run("join", self.name.hex(), LEASE, options, *about)
+        differing = {}
+        for name, mine in self._options.items():
+            values = {str(json.loads(each).get(name, mine)) for each in others} - {str(mine)}
+            if values:
+                differing[name] = " or ".join(sorted(values))
+        if crawl == _OTHER_SCOPE:
+            raise ConfigError(
+                f"scope={self._options['scope']} cannot be chosen now: crawlers with "
+                f"scope={differing['scope']} are at work on "
+                f"{self.connection}; choose the same, wait until they have ended (one that was "
+                f"killed counts as at work for {LEASE} seconds), or {_OTHER_NAME}"
+            )
+        meta = read_meta(self.connection)
+        self.crawl, self._identity = int(crawl), meta[b"id"]
+        self.layout.bits = int(meta[b"bits"])
+        return differing
+
+    def _require_index(self) -> None:
+        """Make the index anew if it was deleted."""
+        if self.connection.ask("HGET", self.connection.key("meta"), "id") != self._identity:
+            logger.warning("%s was deleted, and is made anew: its pages are lost", self.connection)
+            self._join_again()
 
     def _rest(self) -> None:
         self._is_over.set()
@@ -176,8 +221,8 @@ def read_meta(connection: Connection) -> dict[bytes, bytes]:
         fault = StoreTooNew if its_own > FORMAT else ConfigError
         raise fault(
             f"{connection} is of format {its_own}, and this version of dedup-filter reads format "
-            f"{FORMAT}: install the version that made it, or {_OTHER_NAME} and fill it with "
-            "`dedup-filter see` from the feeds of earlier crawls"
+            f"{FORMAT}: export it with the version that made it, and import it under another name "
+            "(?name=...)"
         )
     return meta
 

@@ -55,7 +55,7 @@ class InRedis(InMemory):
     def crash(self, pages):
         """Leave it as a killed process does whose lease is over by now."""
         let_lapse(pages)
-        pages.conductor._pages._process.close()
+        pages.conductor._process.close()
         pages._is_closed = True
 
 

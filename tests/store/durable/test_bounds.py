@@ -20,7 +20,6 @@ def see(pages, numbers, article, host="a.example"):
 def small_batches(monkeypatch):
     """Bounds hold from each flush on: on servers before each page, in other places per batch."""
     monkeypatch.setattr("dedup_filter.judge.FULL_BATCH", 1)
-    monkeypatch.setattr("dedup_filter.store.redis.redis_pages._PAGES_BETWEEN", 0)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -149,10 +148,10 @@ def test_bounds_hold_from_the_next_opening_on(kept_place, article, clock):
             assert len(pages) == count
 
 
-def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, monkeypatch):
+def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(local_place, monkeypatch):
     """Guarantee 3: every page within `max_distance`, of a crowd the 64 nearest."""
     monkeypatch.setattr("dedup_filter.judge.profile_of", profile_of_said)
-    with place.open(max_distance=3, shared_phrases=False) as pages:
+    with local_place.open(max_distance=3, shared_phrases=False) as pages:
         pages.see("http://a.example/", text="0 7 0 99")
         for number in range(1, MOST_COMPARED):
             assert pages.see(f"http://a.example/{number}", text=f"{number} 0 {number} 99").page

@@ -1,8 +1,4 @@
-"""`Verdict.change`: how much of a page has changed since an earlier crawl met its URL.
-
-In a directory by the words that came or went. On servers, with the option `changes`, by the
-phrases that came.
-"""
+"""`Verdict.change`: the share of a page's words that came or went since an earlier crawl."""
 
 import random
 
@@ -53,22 +49,21 @@ def test_a_page_is_measured_against_the_latest_earlier_crawl(crawl):
 
 
 @pytest.mark.parametrize("start", [0, 120, 270])
-def test_text_that_went_is_a_change_too(crawl, kept_place, start):
+def test_text_that_went_is_a_change_too(crawl, start):
     first = said(1)
     crawl((URL, first))
     [page] = crawl((URL, first[:start] + first[start + 30 :]))
     assert page.outcome == "revisit"
-    wanted = 30 / 300 if kept_place.writes_in_batches else 0  # servers know what came
-    assert page.change == pytest.approx(wanted, abs=0.02)
+    assert page.change == pytest.approx(30 / 300, abs=0.02)
     assert page.came == ()
 
 
-def test_a_sentence_less_in_a_long_paragraph_is_a_change(crawl, kept_place):
+def test_a_sentence_less_in_a_long_paragraph_is_a_change(crawl):
     first = prose(1, words=300)
     for text in (first, first[: first.rindex("the ", 0, -30)]):
         [page] = crawl((URL, [text]))
     assert page.outcome == "revisit"
-    assert (page.change > 0) == kept_place.writes_in_batches
+    assert page.change > 0
 
 
 def test_a_copy_in_the_same_crawl_has_no_change(crawl):
@@ -76,19 +71,18 @@ def test_a_copy_in_the_same_crawl_has_no_change(crawl):
     assert [page.change for page in crawl((URL, text), (URL, text))] == [None, None]
 
 
-def test_short_pages(crawl, kept_place):
+def test_short_pages(crawl):
     crawl((URL, ["Six words and not any more"]))
     [page] = crawl((URL, ["Six words and not any more"]))
     assert (page.outcome, page.change) == ("revisit", 0.0)
     [page] = crawl((URL, ["Seven words and not a word more"]))
-    change = 1.0 if kept_place.writes_in_batches else None  # servers measure it by phrases
-    assert (page.outcome, page.change) == ("unjudged", change)
+    assert (page.outcome, page.change) == ("unjudged", 1.0)
 
 
-def test_without_the_option_no_text_is_named_and_servers_measure_nothing(crawl, kept_place):
+def test_without_the_option_no_text_is_named(crawl):
     crawl((URL, said(1)), changes=False)
     [page] = crawl((URL, said(1)), changes=False)
-    change = 0.0 if kept_place.writes_in_batches else None
-    assert (page.outcome, page.change, page.as_json()["change"]) == ("revisit", change, change)
+    assert (page.outcome, page.change, page.as_json()["change"]) == ("revisit", 0.0, 0.0)
     [page] = crawl((URL, said(1) + said(2, 30)), changes=False)
-    assert (page.came, bool(page.change)) == ((), kept_place.writes_in_batches)
+    assert page.came == ()
+    assert page.change > 0

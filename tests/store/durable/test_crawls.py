@@ -45,10 +45,7 @@ class TestASecondCrawl:
         with kept_place.open() as index:
             assert index.judge(B, text=article(1)).outcome == "new", "no page says that now"
             again = index.see(A, text=article(1))
-            if kept_place.writes_in_batches:
-                assert (again.outcome, len(index)) == ("revisit", 1), "half of it is enough at A"
-            else:
-                assert (again.outcome, len(index)) == ("new", 2), "it has changed: both are kept"
+            assert (again.outcome, len(index)) == ("revisit", 1), "half of it is enough at A"
             assert index.see(B, text=article(1)).original == A
 
     def test_drops_what_repeats_a_page_of_its_own_whichever_comes_first(self, kept_place, article):
@@ -151,7 +148,6 @@ class TestPagesOfASite:
     def test_are_the_same_pages_and_what_more_they_say_is_told(
         self, kept_place, article, more, is_told
     ):
-        """On servers, which compare them as other pages, such a page is new."""
         site = {f"http://a.example/{n}": article(n, words=300) for n in range(5)}
         first = [(url, framed(text)) for url, text in site.items()]
         assert outcomes(self.crawl(kept_place, *first)) == ["new"] * 5
@@ -160,9 +156,6 @@ class TestPagesOfASite:
             for n, (url, html) in enumerate(first)
         ]
         found = self.crawl(kept_place, *again)
-        if not kept_place.writes_in_batches:
-            assert outcomes(found) == ["new" if is_told else "revisit"] * 5
-            return
         assert outcomes(found) == ["revisit"] * 5
         assert [verdict.change > 0 for verdict in found] == [is_told] * 5
 

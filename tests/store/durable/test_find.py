@@ -41,12 +41,12 @@ def scanned(kept, text):
     return sorted(near)
 
 
-def test_all_kept_pages_within_k_bits_are_found_nearest_first(place):
+def test_all_kept_pages_within_k_bits_are_found_nearest_first(local_place):
     rng = random.Random(4)
     families = [text_of(rng) for _ in range(6)]
     texts = [edited(rng, rng.choice(families), rng.choice((2, 9, 30))) for _ in range(60)]
     kept = []
-    with place.open(max_distance=K, min_similarity=0.97) as pages:
+    with local_place.open(max_distance=K, min_similarity=0.97) as pages:
         for number, text in enumerate(texts):
             url = f"http://{number}.example/"
             if not pages.see(url, text=text).is_duplicate:

@@ -159,7 +159,9 @@ def test_a_page_that_is_seen_again_is_found_by_what_it_says_now(kept_place, page
         assert is_found(pages.see("http://c.example/", html=page(range(2, 6))))
 
 
-def test_what_more_pages_share_than_a_key_may_have_finds_none_of_them(pages, page, whole):
+def test_what_more_pages_share_than_a_key_may_have_finds_none_of_them(local_place, page):
+    pages = local_place.open()
+
     def part_of(number):
         return pages.see(f"http://b.example/{number}", html=page(range(2, 5), f"Story {number}"))
 
@@ -172,3 +174,4 @@ def test_what_more_pages_share_than_a_key_may_have_finds_none_of_them(pages, pag
     for number in 7, 8:  # one more, as the page that was kept has them, too
         pages.forget(f"http://h{number}.example/")
     assert is_found(part_of(4), "http://h4.example/")
+    pages.close()

@@ -1,63 +1,52 @@
-"""What pages cost that is no matter of time: calls to the servers, and entries that are sorted."""
+"""What pages cost that is no matter of time: round trips to the servers."""
 
-import numpy as np
 import pytest
-from shared_crawlers import like, see
+from shared_crawlers import claim, like, see
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.store.redis.replica import CHUNK, LONG
 
 
-def fill(client, count):
-    """Write the log of so many pages, as scripts write it."""
-    events = np.zeros(
-        count,
-        [("value", "<u8"), ("keys", "S32"), ("number", "<u8"), ("host", "<u4"), ("seen", "<u4")],
-    )
-    events["value"] = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
-    events["number"] = np.arange(1, count + 1, dtype=np.uint64) | np.uint64(LONG << 48)
-    for chunk in range(0, count, CHUNK):
-        packed = events[chunk : chunk + CHUNK].tobytes()
-        client.set(f"dedup:{{pages}}:log:{chunk // CHUNK}", packed)
-    client.set("dedup:{pages}:length", count)
+@pytest.fixture
+def trips(monkeypatch):
+    """Return the number of round trips of a call."""
+
+    def count(pages, call):
+        connection, made = pages.conductor._process.connection, []
+        call_servers = connection.call
+        with monkeypatch.context() as patch:
+            patch.setattr(connection, "call", lambda work: made.append(work) or call_servers(work))
+            call()
+        return len(made)
+
+    return count
 
 
-def test_opening_costs_in_proportion_to_the_log(redis_server, monkeypatch):
-    NearDuplicateFilter.open(redis_server.url).close()
-    fill(redis_server.client(), 10_000)
-    monkeypatch.setattr("dedup_filter.store.redis.shared_log.MOST_EVENTS", 200)
-    add_many, sorted_at_once = HammingIndex.add_many, []
-
-    def counted(index, fingerprints, rows):
-        add_many(index, fingerprints, rows)
-        sorted_at_once.append(len(index))
-
-    monkeypatch.setattr(HammingIndex, "add_many", counted)
-    with NearDuplicateFilter.open(redis_server.url) as pages:
-        assert len(pages) == 10_000
-    assert sum(sorted_at_once) <= 4 * 10_000
+def test_a_page_costs_the_same_trips_however_many_pages_there_are(redis_server, crawler, trips):
+    pages, other = crawler(redis_server), crawler(redis_server)
+    for number in range(100):
+        see(pages, like(number))
+    assert trips(pages, lambda: see(pages, like(200))) == 4
+    assert trips(pages, lambda: see(other, like(200, 1))) == 0
+    for way, made, edits in ((see, 4, 2), (claim, 3, 4)):
+        assert trips(pages, lambda way=way, edits=edits: way(pages, like(200, edits))) == made
+    held = []
+    assert trips(pages, lambda: held.append(claim(pages, like(300)))) == 4
+    assert trips(pages, lambda: pages.commit(held[0])) == 1
+    assert trips(other, lambda: claim(other, like(300, 1))) == 3
 
 
-def test_crawlers_that_take_turns_append_each_page_at_once(redis_server, crawlers):
-    client = redis_server.client()
-
-    def scripts_run():
-        return client.info("commandstats")["cmdstat_evalsha"]["calls"]
-
-    see(crawlers[1], like(1000))
-    before = scripts_run()
-    for number in range(20):
-        assert see(crawlers[number % 2], like(100 + number)).outcome == "new"
-    assert scripts_run() == before + 2 * 20
+def test_opening_reads_no_pages(redis_server, crawler, trips):
+    pages = crawler(redis_server)
+    before = trips_to_open(redis_server)
+    for number in range(50):
+        see(pages, like(number))
+    assert trips_to_open(redis_server) == before
 
 
-@pytest.mark.parametrize(("is_wanted", "calls"), [(False, [1, 0]), (True, [2, 1])])
-def test_urls_cost_calls_only_if_an_option_needs_them(redis_server, crawler, is_wanted, calls):
-    pages, client = crawler(redis_server, changes=is_wanted), redis_server.client()
-    see(pages, like(1))
+def trips_to_open(server):
+    """Count the commands that a server gets from a process that joins and leaves."""
+    client = server.client()
     client.config_resetstat()
-    see(pages, like(2))
-    made = client.info("commandstats")
-    called = [made.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("sadd", "smembers")]
-    assert called == calls, "a script calls SADD for each pending page"
+    NearDuplicateFilter.open(server.url).close()
+    calls = client.info("commandstats").items()
+    return {name: each["calls"] for name, each in calls if name != "cmdstat_info"}

@@ -14,14 +14,23 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
-from shared_crawlers import K, Past, end_rest, let_lapse, like, lose_answer, require_agreement
+from shared_crawlers import (
+    K,
+    Past,
+    end_rest,
+    let_lapse,
+    let_unowned_lapse,
+    like,
+    lose_answer,
+    require_agreement,
+)
 
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 
 WHO = st.integers(0, 2)
 AWAY = object()
-SCRIPTS = st.sampled_from(["read", "commit", "release"])
+SCRIPTS = st.sampled_from(["claim", "commit", "release"])
 
 
 class Crawlers(RuleBasedStateMachine):
@@ -65,10 +74,7 @@ class Crawlers(RuleBasedStateMachine):
         if verdict is AWAY:
             self.kept[url] = page
         elif verdict.original_page is not None:
-            if (
-                way == "s"
-                and verdict.original_page not in self.crawlers[who].conductor._pages._log.held
-            ):
+            if way == "s" and verdict.original_page not in self.crawlers[who].conductor._claims:
                 self.require_kept(verdict, page)
             else:
                 self.waiting[who].append((page, verdict))
@@ -118,12 +124,12 @@ class Crawlers(RuleBasedStateMachine):
 
     def teardown(self):
         for who, pages in enumerate(self.crawlers):
-            vars(pages.conductor._pages._process.connection).pop("run", None)  # answers come again
+            vars(pages.conductor._process.connection).pop("ask_all", None)  # answers come again
             while self.held[who]:
                 self.settle(who, "release")
-        for who in [*range(3), *range(3)]:  # who reads releases what no process knows of
+        let_unowned_lapse(self.client, *self.crawlers)
+        for who in range(3):
             self.ask(who)
-            self.crawlers[who].conductor._pages._log.sync()
         assert not any(self.waiting), "what a page waits for is pending for ever"
         require_agreement(*self.crawlers)
         if self.is_all_there:
@@ -147,7 +153,7 @@ class Crawlers(RuleBasedStateMachine):
 )
 @pytest.mark.usefixtures("crawler")
 def test_no_page_is_lost_whatever_is(servers, examples, monkeypatch):
-    monkeypatch.setattr("dedup_filter.store.redis.redis_pages._LONGEST_WAIT", 0)
+    monkeypatch.setattr("dedup_filter.shared_judge._LONGEST_WAIT", 0)
     client = servers.client()
     run_state_machine_as_test(
         lambda: Crawlers(servers, client),

@@ -3,155 +3,156 @@
 import pytest
 from shared_crawlers import claim, like, see
 
+from dedup_filter.comparison.look_ups import verdict_on
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, GONE
-from dedup_filter.text.page_url import url_key
+from dedup_filter.store.redis.layout import (
+    ENTRY,
+    MOST_OF_KEY,
+    entry_of,
+    found_in,
+    keys_of_record,
+    url_key,
+)
 
 
 def keys(client):
     return sorted(key.decode() for key in client.scan_iter(count=10_000))
 
 
-def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(redis_cluster, crawler):
-    pages = crawler(redis_cluster, crawl=None, max_pages=5_000)
-    named = crawler(redis_cluster, crawl="job")
+def of_kind(client, kind):
+    return [key for key in keys(client) if key.startswith(f"dedup:pages:{kind}:")]
+
+
+def entries(client):
+    """Count the entries of all buckets."""
+    return sum(client.strlen(key) for key in of_kind(client, "b")) / ENTRY.size
+
+
+def test_pages_are_spread_over_all_slots_and_metadata_is_in_one(redis_cluster, crawler):
+    pages = crawler(redis_cluster, crawl="job", max_pages=5_000)
     for number in range(100):
         see(pages, like(number))
-    claim(named, like(1_000))
-    named.conductor.totals()
+    claim(pages, like(1_000))
+    pages.conductor.totals()
     client = redis_cluster.client()
-    found = keys(client)
-    slots = {key: client.cluster_keyslot(key) for key in found}
-    records = [key for key in found if ":page:" in key]
-    assert len(records) == 100
-    assert len({slots[key] for key in records}) > 75
-    touched = {key for key in found if key.startswith("dedup:{pages}:")}
-    names = "meta length log flight owned processes totals crawls options started"
-    assert {key.split(":")[2] for key in touched} == set(names.split())
-    assert len({slots[key] for key in touched}) == 1
-    assert len({client.get_node_from_key(key).port for key in records}) == 3
+    slots = {key: client.cluster_keyslot(key) for key in keys(client)}
+    parts = [key for key in slots if not key.startswith("dedup:{pages}:")]
+    assert len(of_kind(client, "r")) == 101
+    assert len({slots[key] for key in parts}) > 500
+    assert len({client.get_node_from_key(key).port for key in parts}) == 3
+    rest = {key.split(":")[2]: slots[key] for key in slots.keys() - parts}
+    assert {*rest} == set("meta crawls started processes process totals ids".split())
+    assert len({*rest.values()}) == 1
 
 
-@pytest.fixture
-def pinned(redis_server, crawler, monkeypatch):
-    """Two crawlers of a log whose first pages stay while later ones come and go.
-
-    One sleeps and has a page pending. `fill` lets the log grow and the other one follow.
-    """
-    client, log = redis_server.client(), "dedup:{pages}:"
-    gone = (10**6 | GONE << 48).to_bytes(8, "little").rjust(48, b"\0") + bytes(8)
-    monkeypatch.setattr("dedup_filter.store.redis.redis_pages._PAGES_BETWEEN", 16)
-    monkeypatch.setattr("dedup_filter.store.redis.shared_log._SPARE_EVENTS", 0)
-    asleep, awake = crawler(redis_server), crawler(redis_server)
-    for number in range(20):
-        see(awake, like(number))
-    held = claim(asleep, like(20))
-
-    def fill(events):
-        at = int(client.get(f"{log}length"))
-        while events:
-            some = min(events, CHUNK - at % CHUNK)
-            client.setrange(f"{log}log:{at // CHUNK}", at % CHUNK * EVENT_BYTES, some * gone)
-            at, events = at + some, events - some
-        client.set(f"{log}length", at)
-        for number in range(100, 120):
-            awake.release(claim(awake, like(number)))
-
-    return asleep, awake, held, fill
+def test_a_page_has_an_entry_under_each_key_and_all_go_with_it(redis_server, crawler):
+    pages, client = crawler(redis_server), redis_server.client()
+    number = see(pages, like(1)).page
+    [record] = pages.conductor._pages.stored([number])
+    assert entries(client) == len(keys_of_record(record)) == 11
+    assert pages.forget(like(1).url) == 1
+    assert (entries(client), of_kind(client, "r")) == (0, [])
+    for _ in range(2):
+        pages.release(claim(pages, like(1)))
+        assert (entries(client), of_kind(client, "r")) == (0, [])
 
 
-def test_pages_that_are_never_seen_again_do_not_pin_the_log(redis_server, crawler, pinned):
-    asleep, awake, held, fill = pinned
-    client = redis_server.client()
-    awake.forget(like(3).url)  # of which nothing tells any more when the one that sleeps awakes
-    for _ in range(3):
-        fill(CHUNK)
-        assert len([key for key in keys(client) if ":log:" in key]) <= 2, "the log grows"
-    assert int(client.get("dedup:{pages}:length")) > 3 * CHUNK
-    assert not client.exists("dedup:{pages}:log:0")
-    # Who followed, who slept and who comes now know the same, and what was pending is so.
-    late = crawler(redis_server)
-    for number in range(0, 20, 4):
-        assert see(awake, like(number, 1)).original_page == number + 1
-        assert see(asleep, like(number + 1, 1)).original_page == number + 2
-        assert see(late, like(number + 2, 1)).original_page == number + 3
-    assert late.conductor.fate(held.page) == "pending"
-    asleep.commit(held)
-    assert see(late, like(20, 1)).original_page == held.page
-    for pages in (asleep, awake, late):
-        pages.check()
-        assert len(pages) == 20
-    assert see(asleep, like(3, 1)).outcome == "new"
-
-
-def test_what_came_of_a_page_meanwhile_is_not_undone(redis_server, crawler, pinned):
-    asleep, awake, held, _ = pinned
-    asleep.commit(held)
-    told = asleep.conductor._pages._replica.standing(
-        redis_server.client().get("dedup:{pages}:log:0")
-    )
-    awake.forget(like(3).url)
-    asleep.conductor._pages._log.step("repeat_events", *told)
-    late = crawler(redis_server)
-    assert len(late) == 20
-    assert see(late, like(3, 1)).outcome == "new"
-
-
-def test_the_oldest_pages_are_forgotten_first_wherever_the_log_tells_of_them(
-    redis_server, crawler, pinned
-):
-    asleep, _, held, fill = pinned
-    asleep.release(held)
-    fill(2 * CHUNK)  # the first pages are told of last
-    bounded = crawler(redis_server, max_pages=10)
-    assert len(bounded) == 10
-    assert [see(bounded, like(number, 1)).outcome for number in (15, 19)] == ["near", "near"]
-
-
-def test_records_last_as_long_as_pages_do(redis_server, crawler):
-    see(crawler(redis_server, expire_days=2), like(1))
-    see(crawler(redis_server), like(2))
-    client = redis_server.client()
-    assert 0 < client.ttl("dedup:{pages:1}:page:1") <= 2 * 86_400
-    assert client.ttl("dedup:{pages:2}:page:2") == -1
-    see(crawler(redis_server, expire_days=1e-6), like(3))
-    assert client.ttl("dedup:{pages:3}:page:3") in (1, -2)
-
-
-def test_urls_are_stored_only_for_canonical_links_and_go_with_their_pages(redis_server, crawler):
-    client = redis_server.client()
-
-    def at_urls():
-        return {key.split(":")[-1]: client.smembers(key) for key in keys(client) if ":url:" in key}
-
-    pages = crawler(redis_server, canonical=True, max_pages=2)
-    kept = [see(pages, like(number)) for number in (1, 2)]
-    released = claim(pages, like(3))
-    dropped = see(pages, like(2, 1))
-    there = {
-        f"{url_key(like(number).url):016x}": {str(verdict.page).encode()}
-        for number, verdict in ((2, kept[1]), (3, released))
-    }
-    assert at_urls() == there, "page 1 made room"
-    pages.release(released)
-    pages.forget(like(2).url)
-    assert at_urls() == {}
-    assert dropped.original_page == kept[1].page
-    pages.close()
-    see(crawler(redis_server), like(4))
-    assert at_urls() == {}
-
-
-def test_a_damaged_record_is_named_and_an_expired_one_is_no_original(redis_server, crawler):
-    pages = crawler(redis_server)
+def test_a_page_that_is_dropped_has_a_record_and_is_found_at_its_url(redis_server, crawler):
+    pages, client = crawler(redis_server), redis_server.client()
     see(pages, like(1))
-    redis_server.client().set("dedup:{pages:1}:page:1", b"theirs")
-    with pytest.raises(StoreCorrupt, match="the record of page 1 is damaged"):
-        see(pages, like(1, 1))
-    assert see(pages, like(2)).outcome == "new"
-    redis_server.client().delete("dedup:{pages:1}:page:1")
+    before = entries(client)
+    repeat = claim(pages, like(1, 1))
+    assert (len(of_kind(client, "r")), entries(client)) == (1, before), "until it is dropped"
+    pages.commit(repeat)
+    assert (len(of_kind(client, "r")), entries(client)) == (2, before + 1)
+
+
+def test_who_meets_the_entries_of_a_page_that_is_gone_removes_them(redis_server, crawler):
+    pages, client = crawler(redis_server), redis_server.client()
+    number = see(pages, like(1)).page
+    client.delete(pages.conductor._pages.name(number))
     assert see(pages, like(1, 1)).outcome == "new"
-    pages.close()  # for the log tells of a page without a record
+    at_other_url = 2  # entries that no look-up of the other page meets: its URL and fingerprint
+    assert entries(client) <= 11 + at_other_url + 1
+
+
+def test_undecided_records_expire_and_records_of_pages_as_long_as_is_chosen(redis_server, crawler):
+    client = redis_server.client()
+
+    def ttl(pages, page):
+        return client.ttl(pages.conductor._pages.name(page))
+
+    with crawler(redis_server, expire_days=2) as pages:
+        held = claim(pages, like(1))
+        assert 0 < ttl(pages, held.page) <= 30
+        client.expire(pages.conductor._pages.name(held.page), 5)
+        pages.conductor._process.bring()
+        assert 5 < ttl(pages, held.page) <= 30, "its process renews it"
+        pages.commit(held)
+        assert 86_400 < ttl(pages, held.page) <= 2 * 86_400
+        pages.conductor._process.bring()
+        assert ttl(pages, held.page) > 86_400
+    pages = crawler(redis_server)
+    kept, repeat = see(pages, like(2)).page, see(pages, like(2, 1)).page
+    assert ttl(pages, kept) == ttl(pages, repeat) == -1
+
+
+def test_a_page_that_expired_is_not_found(redis_server, crawler, monkeypatch):
+    pages = crawler(redis_server, expire_days=2)
+    see(pages, like(1))
+    monkeypatch.setattr("dedup_filter.store.redis.shared_records.now", lambda: 4e9)
+    assert len(pages) == 0
+    assert pages.find(text=like(1).text) == []
+
+
+def test_a_damaged_record_is_named(redis_server, crawler):
+    pages = crawler(redis_server)
+    number = see(pages, like(1)).page
+    name = pages.conductor._pages.name(number)
+    whole = redis_server.client().get(name)
+    for damaged in (b"K" + b"theirs" * 10, whole[:100]):
+        redis_server.client().set(name, damaged)
+        with pytest.raises(StoreCorrupt, match=f"the record of page {number} is damaged"):
+            see(pages, like(1, 1))
+    assert see(pages, like(2)).outcome == "new"
+    redis_server.client().delete(name)
+    assert see(pages, like(1, 1)).outcome == "new"
+
+
+def test_a_bucket_of_many_entries_and_one_that_is_damaged_are_read(redis_server, crawler):
+    """Of another key, of pages that are gone, and bytes that are none."""
+    pages, client = crawler(redis_server), redis_server.client()
+    first = see(pages, like(1)).page
+    records = pages.conductor._pages
+    [record] = records.stored([first])
+    for key in keys_of_record(record):
+        _, name, _ = records.adds(first, [key])[0]
+        others = b"".join(entry_of(key ^ 1, page) for page in range(1, 100_001))
+        client.setrange(name, client.strlen(name), others)
+    assert see(pages, like(1, 1)).outcome == "near"
+    for key in keys_of_record(record):
+        client.append(records.adds(first, [key])[0][1], b"abc")
+    assert see(pages, like(1, 2)).outcome == "near"
+
+
+def test_a_key_of_many_pages_keeps_the_entries_of_the_first(redis_server, crawler, monkeypatch):
+    """Pages of a template: of these no crawler reads more than 64."""
+    monkeypatch.setattr("dedup_filter.shared_judge.Judge._compared", refuse_all)
+    pages = crawler(redis_server)
+    for number in range(MOST_OF_KEY + 20):
+        assert see(pages, like(1)._replace(url=f"http://{number}.example/")).outcome == "new"
+    records = pages.conductor._pages
+    [record] = records.stored([1])
+    for key in keys_of_record(record) - {url_key(record.url_key)}:
+        [found] = found_in(records.connection.ask_all(records.reads([key])), [key])
+        assert MOST_OF_KEY <= len(found) <= MOST_OF_KEY + 1
+        assert found[:MOST_OF_KEY] == [*range(1, MOST_OF_KEY + 1)]
+    pages.check()
+
+
+def refuse_all(judge, place, page, visit):
+    """Find that a page repeats no other, though it reads them."""
+    return verdict_on(page, "new")
 
 
 def test_what_processes_leave_is_nothing_but_pages(redis_server, crawler):
@@ -160,5 +161,8 @@ def test_what_processes_leave_is_nothing_but_pages(redis_server, crawler):
     claim(other, like(2))
     other.close()
     one.close()
-    names = {key.split("}:")[1] for key in keys(redis_server.client())}
-    assert names == {"meta", "length", "log:0", "page:1", "totals", "started"}
+    client = redis_server.client()
+    rest = {key.split("}:")[1] for key in keys(client) if "}" in key}
+    assert rest == {"meta", "totals", "started", "ids"}
+    assert len(of_kind(client, "r")) == 1
+    assert entries(client) == 11

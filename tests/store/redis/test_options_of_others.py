@@ -43,7 +43,7 @@ def test_options_of_a_dead_crawler_count_no_more(open_pages, redis_server, warni
     let_lapse(open_pages(max_pages=10, scope="host"))
     open_pages(max_pages=20, scope="all")
     assert not warnings()
-    assert redis_server.client().hlen("dedup:{pages}:options") == 1
+    assert redis_server.client().hlen("dedup:{pages}:processes") == 1
 
 
 @pytest.mark.parametrize(("theirs", "mine"), [("all", "host"), ("host", "all")])

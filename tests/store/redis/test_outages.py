@@ -1,23 +1,21 @@
 """Servers that hang, take no writes, answer into the void or change while crawlers are at work."""
 
 import time
+from dataclasses import replace
 
 import pytest
+from made_profiles import said_profile
 from patience import wait_until
-from redis_servers import RedisServer
-from shared_crawlers import claim, end_rest, let_lapse, like, lose_answer, profile_of, see
-from site_pages import framed
+from shared_crawlers import Past, claim, end_rest, let_lapse, like, lose_answer, see
 
-from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreAway, StoreError
-from dedup_filter.fingerprints.read_page import ReadPage
-from dedup_filter.model import Document
+from dedup_filter.store.redis import layout
 from dedup_filter.store.redis.connection import TIMEOUT
-from dedup_filter.store.redis.shared_keeper import SharedReader
+from dedup_filter.store.redis.pages import SharedPages
+from dedup_filter.upkeep import index_at
 
 MUCH_TOO_LONG = 20 * TIMEOUT
 """Seconds that no machine makes of a call that is given up in time."""
-LENGTH = "dedup:{pages}:length"
 
 
 def test_a_server_that_hangs_is_away_and_comes_back(start_redis, crawler, monkeypatch):
@@ -32,8 +30,8 @@ def test_a_server_that_hangs_is_away_and_comes_back(start_redis, crawler, monkey
     with pytest.raises(StoreAway, match="cannot be reached"):
         see(pages, like(3))
     with pytest.MonkeyPatch.context() as patch:  # however slow the machine, its rest is not over
-        patch.setattr(pages.conductor._pages._process.connection, "_rests_until", float("inf"))
-        patch.setattr(pages.conductor._pages._process.connection, "_client", "not asked again")
+        patch.setattr(pages.conductor._process.connection, "_rests_until", float("inf"))
+        patch.setattr(pages.conductor._process.connection, "_client", "not asked again")
         with pytest.raises(StoreAway):
             see(pages, like(3))
     server.resume()
@@ -66,10 +64,11 @@ def test_what_is_settled_and_never_told_of_is_done_once(
     with pytest.raises(StoreAway):
         getattr(one, settle)(verdict)
     end_rest(one)
-    assert (one.conductor.fate(verdict.page) == "pending") == (settle == "commit")
-    length = redis_server.ask("GET", LENGTH)
+    assert one.conductor.fate(verdict.page) == "pending"
+    assert other.conductor.fate(verdict.page) == fate
+    before = Past(redis_server.client()).keys
     getattr(one, settle)(verdict)
-    assert redis_server.ask("GET", LENGTH) == length
+    assert {*Past(redis_server.client()).keys} == {*before}
     assert one.conductor.fate(verdict.page) == fate
     assert see(other, like(1, 1)).outcome == outcome
 
@@ -84,39 +83,150 @@ def test_a_page_that_was_kept_and_never_told_of_is_taken_back(crawlers):
     assert see(other, like(1, 2)).original == like(1, 1).url
 
 
-def measures(like):
-    return profile_of(ReadPage.of(Document(like.text), FilterConfig()), None, None)
-
-
 @pytest.mark.parametrize("settle", ["commit", "release"])
-def test_of_a_page_whose_lease_was_over_only_a_commit_is_recorded(redis_server, crawlers, settle):
+def test_of_a_page_whose_lease_was_over_only_a_commit_is_recorded(crawlers, settle):
     one, other = crawlers
     verdict = claim(one, like(1))
     let_lapse(one)
-    see(other, like(2))  # this releases it
     assert other.conductor.fate(verdict.page) == "gone"
-    length = redis_server.ask("GET", LENGTH)
-    one.conductor._pages.replace(verdict.page, measures(like(3)))
-    assert redis_server.ask("GET", LENGTH) == length, "it is left so"
     getattr(one, settle)(verdict)
     assert see(other, like(1, 1)).outcome == ("near" if settle == "commit" else "new")
-    assert len(other) == 13
+    assert len(other) == 12
 
 
-def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(crawlers):
+@pytest.mark.parametrize("is_met", [False, True])
+def test_a_process_that_stops_between_writing_and_deciding_looks_again(
+    crawlers, monkeypatch, is_met
+):
+    """Its record has expired; another page is kept meanwhile, or only its entries are removed."""
     one, other = crawlers
-    records = one.conductor._pages._records
-    commit = records.commit
+    look, stopped = SharedPages._look, []
 
-    def late(*arguments):
-        del records.commit
-        let_lapse(one)
-        see(other, like(2))  # this releases it
-        assert see(other, like(1, 1)).outcome == "new"
-        return commit(*arguments)
+    def late(pages, number, *rest):
+        if pages is one.conductor._pages and not stopped:
+            stopped.append(number)
+            let_lapse(one)
+            met = see(other, like(1, 1)) if is_met else other.judge("", text=like(1, 1).text)
+            assert met.outcome == "new"
+        return look(pages, number, *rest)
 
-    records.commit = late
+    monkeypatch.setattr(SharedPages, "_look", late)
+    assert see(one, like(1)).outcome == ("near" if is_met else "new")
+    assert len(one) == 12
+
+
+def test_a_page_that_a_reader_met_before_its_record_takes_another_number(crawlers, monkeypatch):
+    """Else two pages could be kept, as the reader has removed its entry."""
+    one, other = crawlers
+    write, early = SharedPages._write_and_look, []
+
+    def entries_first(pages, number, held):
+        if pages is one.conductor._pages and not early:
+            early.append(number)
+            pages.connection.ask_all(pages.adds(number, held.keys))
+            assert see(other, like(1, 1)).outcome == "new"
+        return write(pages, number, held)
+
+    monkeypatch.setattr(SharedPages, "_write_and_look", entries_first)
     assert see(one, like(1)).outcome == "near"
+    assert len(one) == 12
+
+
+@pytest.mark.parametrize("way", ["see", "claim"])
+def test_of_pages_that_claim_at_once_the_first_is_kept_and_the_other_looks_again(
+    crawlers, monkeypatch, way
+):
+    """Both have read before any wrote; the later one has looked before the first one is there."""
+    one, other = crawlers
+    mine, theirs = one.conductor._pages, other.conductor._pages
+    claim_page, decide, claims, later = SharedPages.claim, SharedPages._decide, [], []
+
+    def after_the_other(pages, *given, **options):
+        if pages is mine and not claims:
+            claims.append(lambda: claim_page(mine, *given, **options))
+            later.append(claim(other, like(1, 1)))
+        else:
+            claim_page(pages, *given, **options)
+
+    def after_the_first(pages, *given):
+        if pages is theirs and len(claims) == 1:
+            claims.append(None)
+            claims[0]()
+        return decide(pages, *given)
+
+    monkeypatch.setattr(SharedPages, "claim", after_the_other)
+    monkeypatch.setattr(SharedPages, "_decide", after_the_first)
+    first = getattr(one, way)(like(1).url, **like(1).given)
+    assert first.outcome == "new"
+    assert (later[0].outcome, later[0].original_page) == ("near", first.page)
+    assert claims[1:] == [None]
+
+
+@pytest.mark.parametrize("way", ["release", "commit"])
+def test_a_page_that_was_claiming_and_is_settled_before_it_is_overruled_is_read_again(
+    crawlers, monkeypatch, way
+):
+    """One that withdrew is in no bucket any more."""
+    one, other = crawlers
+    mine, later = one.conductor._pages, []
+    claim_page, take = SharedPages.claim, SharedPages._take
+
+    def after_the_other(pages, *given, **options):
+        if pages is mine and not later:
+            with monkeypatch.context() as patch:
+                patch.setattr(SharedPages, "_decide", lambda *_: True)  # it is claiming still
+                later.append(claim(other, like(1, 1)))
+        claim_page(pages, *given, **options)
+
+    def settle_after(pages, *given, **options):
+        take(pages, *given, **options)
+        if pages is mine and pages._own and len(later) == 1:
+            later.append(getattr(other, way)(later[0]))
+
+    monkeypatch.setattr(SharedPages, "claim", after_the_other)
+    monkeypatch.setattr(SharedPages, "_take", settle_after)
+    verdict = claim(one, like(1))
+    assert len(later) == 2
+    assert verdict.outcome == ("new" if way == "release" else "near")
+
+
+def test_pages_that_repeat_a_page_that_withdrew_are_judged_anew(crawlers):
+    one, other = crawlers
+    held = claim(one, like(1))
+    waiting = claim(other, like(1, 1))
+    assert waiting.original_page == held.page
+    one.release(held)
+    assert other.conductor.fate(held.page) == "gone"
+    assert other.conductor.pending(waiting.page) is None
+    again = claim(other, like(1, 1))
+    assert again.outcome == "new"
+    assert again.page != waiting.page
+
+
+def test_a_claim_that_its_owner_has_settled_and_a_server_brings_back_ends(redis_server, crawlers):
+    one, _ = crawlers
+    held = claim(one, like(1))
+    past = Past(redis_server.client())
+    one.release(held)
+    past.come_back()
+    one.conductor._process.bring()  # which renews nothing that it does not hold
+    name = one.conductor._pages.name(held.page)
+    assert 0 < redis_server.client().ttl(name) <= 30
+    assert see(one, like(1, 2)).outcome == "new", "its owner knows at once"
+
+
+def test_a_page_of_two_texts_is_found_by_the_keys_of_both(redis_server, crawler, monkeypatch):
+    """Of two pages that look up each other by other texts one would be missed."""
+    pages = crawler(redis_server)
+    one, other = said_profile(like(1).text), said_profile(like(2).text)
+    both = replace(one, texts=(*one.texts, *other.texts))
+    monkeypatch.setattr("dedup_filter.judge.profile_of", lambda *_: both)
+    number = see(pages, like(1)).page
+    prints, phrases = zip(*((text.fingerprint, text.keys) for text in both.texts), strict=True)
+    keys, records = [*layout.keys_of(one.digest, prints, phrases)], pages.conductor._pages
+    assert len(keys) == 1 + 2 + 16
+    found = layout.found_in(records.connection.ask_all(records.reads(keys)), keys)
+    assert found == [[number]] * len(keys)
 
 
 def test_a_server_without_memory_changes_nothing(start_redis, crawler):
@@ -126,15 +236,11 @@ def test_a_server_without_memory_changes_nothing(start_redis, crawler):
     kept, released = claim(one, like(1)), claim(one, like(2))
     client = server.client()
     client.config_set("maxmemory", "500kb")
-    for call in (
-        lambda: see(other, like(3)),
-        lambda: one.commit(kept),
-        lambda: one.release(released),
-    ):
+    for call in (lambda: see(other, like(3)), lambda: one.commit(kept)):
         with pytest.raises(StoreAway, match="no memory left: raise its maxmemory"):
             call()
         end_rest(one, other)
-    assert client.hlen("dedup:{pages}:flight") in (1, 2)
+    one.release(released)
     client.config_set("maxmemory", "0")
     one.commit(kept)
     assert see(one, like(3)).outcome == "new"
@@ -142,88 +248,15 @@ def test_a_server_without_memory_changes_nothing(start_redis, crawler):
     assert see(other, like(2, 1)).outcome == "new"
 
 
-def test_a_slot_that_moves_for_long_is_waited_for_and_nothing_is_half_done(
-    redis_cluster, crawler, monkeypatch
-):
-    monkeypatch.setattr("dedup_filter.store.redis.connection.TIMEOUT", 0.2)
-    one, other = crawler(redis_cluster), crawler(redis_cluster)
-    see(one, like(1))
-    held = claim(one, like(2))
-    with redis_cluster.moving(LENGTH) as move_one:
-        while True:
-            for call in (lambda: see(other, like(3)), lambda: one.commit(held)):
-                with pytest.raises(StoreAway, match="a slot of the cluster is moving"):
-                    call()
-            if not move_one():
-                break
-    end_rest(one, other)
-    one.commit(held)
-    assert see(other, like(3)).outcome == "new"
-    assert see(other, like(2, 1)).outcome == "near"
-    assert redis_cluster.client().get(LENGTH) == b"4"
-
-
 def test_who_waits_too_long_for_a_page_lets_its_like_through(crawlers, monkeypatch):
     one, other = crawlers
-    monkeypatch.setattr("dedup_filter.store.redis.redis_pages._LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("dedup_filter.shared_judge._LONGEST_WAIT", 0.05)
     held = claim(one, like(1))
     verdict = see(other, like(1, 1))
     assert (verdict.outcome, verdict.reason, verdict.page) == ("unjudged", "pending", None)
     one.commit(held)
     assert see(other, like(1, 1)).outcome == "near"
     assert len(other) == 12
-
-
-def test_new_measures_of_a_kept_page_are_those_of_its_record(servers, crawler):
-    one, other = crawler(servers), crawler(servers)
-    page = see(one, like(1)).page
-    lose_answer(one, "replace")
-    with pytest.raises(StoreAway):
-        one.conductor._pages.replace(page, measures(like(2)))
-    end_rest(one)
-    if isinstance(servers, RedisServer):  # it was one step
-        one.check()
-        assert see(other, like(2, 1)).original_page == page
-    else:  # the record did not follow: nothing is dropped for it, until it does
-        assert see(other, like(1, 1)).outcome == "new"
-        assert see(other, like(2, 1)).outcome == "new"
-        one.conductor._pages.replace(page, measures(like(3)))
-        one.check()
-        assert see(other, like(3, 1)).original_page == page
-
-
-@pytest.mark.parametrize("way", ["see", "claim"])
-def test_a_page_whose_recording_failed_half_way_can_be_judged_or_committed_again(
-    redis_server, crawler, article, way
-):
-    one, other = crawler(redis_server, min_similarity=0.7), crawler(redis_server)
-    # When a later page counts, provisional ones get other measures: the call that fails.
-    lose_answer(one, "replace")
-    judged = []
-
-    def judge(number):
-        return getattr(one, way)(f"http://a.example/{number}", html=framed(article(number)))
-
-    def judge_all():
-        for number in range(12):
-            judged.append(judge(number))
-            one.commit(judged[-1])
-
-    with pytest.raises(StoreAway):
-        judge_all()
-    end_rest(one)
-    failed = len(judged) - (way == "claim")
-    assert 0 < failed < 11
-    again = judged[-1] if way == "claim" else judge(failed)
-    assert (again.outcome, one.conductor.fate(again.page)) == (
-        "new",
-        {"see": "kept", "claim": "pending"}[way],
-    )
-    one.commit(again)
-    assert redis_server.client().hlen("dedup:{pages}:flight") == 0
-    assert one.conductor.totals()["pages"] == failed + 1 == len(one)
-    repeat = other.see("http://b.example/", html=framed(article(failed)))
-    assert repeat.original_page == again.page
 
 
 @pytest.mark.parametrize("way", ["commit", "release"])
@@ -240,6 +273,6 @@ def test_a_page_that_is_pending_elsewhere_is_not_forgotten(servers, crawler, way
     assert one.conductor.fate(mine.page) == other.conductor.fate(mine.page) == "gone"
     assert other.conductor.fate(held.page) == ("kept" if there else "gone")
     assert other.forget(like(1).url) == there
-    with SharedReader.open(servers.url) as reader:
-        assert reader.recorded() == {1}
+    with index_at(servers.url).recorded() as recorded:
+        assert recorded.count() == 1
     assert see(other, like(1, 1)).outcome == "new"

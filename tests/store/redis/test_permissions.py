@@ -65,7 +65,6 @@ def crawl(url, article):
         other.commit(held[0])
         other.release(held[1])
         other.claim("http://b.example/forgotten", text=article(13))
-        other.conductor._pages._log.held.clear()
         for number in range(30):
             other.see(f"http://d.example/{number}", text=article(100 + number))
         other.see("http://d.example/short", text="few words")
@@ -74,7 +73,7 @@ def crawl(url, article):
         one.claim("http://d.example/held", text=article(200))
         let_lapse(one)
         other.see("http://d.example/last", text=article(201))
-        other.conductor._pages._log.tend()
+        one.conductor._process.bring()
         other.check()
         one.close()
         other.close()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
-from dedup_filter.fingerprints.sketch import sketch
+from dedup_filter.fingerprints.sketch import KEYS_BYTES, sketch
 from dedup_filter.model import Outcome
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.records import _VERSION, pack_record, unpack_record
@@ -27,6 +27,7 @@ similarities = st.one_of(st.none(), st.floats(0, 1, width=32))
 records = st.builds(
     lambda url, **drawn: PageRecord(url=url, host=host_of(url), url_key=url_key(url), **drawn),
     url=urls,
+    keys=st.sampled_from([b"", bytes(range(KEYS_BYTES))]),
     page=st.integers(1, 2**48),
     digest=st.binary(min_size=DIGEST_BYTES, max_size=DIGEST_BYTES),
     fingerprint=st.one_of(st.none(), st.integers(0, 2**64 - 1)),

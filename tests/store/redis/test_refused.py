@@ -10,8 +10,9 @@ from shared_crawlers import Past
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch, StoreAway, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.shared_judge import SharedJudge
+from dedup_filter.store.redis.keeper import SharedReader
 from dedup_filter.store.redis.records import FORMAT
-from dedup_filter.store.redis.shared_keeper import SharedReader
 
 SECRET = "s3cret-Wörd/+%"
 META = "dedup:{pages}:meta"
@@ -58,7 +59,7 @@ def test_nobody_at_the_address(start_redis):
 
 def test_a_server_that_is_no_cluster_and_a_node_of_one(redis_server, redis_cluster):
     assert "luster" in refusal(f"redis+cluster://{redis_server.address}", StoreAway)
-    owner = redis_cluster.master_of("dedup:{pages}:length")
+    owner = redis_cluster.master_of("dedup:{pages}:meta")
     other = next(node for node in redis_cluster.masters() if node is not owner)
     said = refusal(other.url, StoreError)
     assert said.endswith("is a node of a cluster: its location begins with redis+cluster://")
@@ -87,7 +88,7 @@ def test_a_server_that_takes_no_writes(start_redis):
 )
 def test_keys_of_another_application_are_not_touched(servers, put):
     client = servers.client()
-    for name in "meta length flight processes options totals crawls log:0".split():
+    for name in "meta length processes totals crawls ids log:0".split():
         key = f"dedup:{{pages}}:{name}"
         client.execute_command(put[0], key, *put[1:], "theirs")
         before = Past(client).keys
@@ -118,11 +119,14 @@ def test_an_index_of_another_scheme_or_format_is_refused_and_left_as_it_was(
     before = Past(client).keys
     said = refusal(redis_server.url, kind)
     assert words in said
-    assert "choose another name (?name=...)" in said
+    assert "another name (?name=...)" in said
     if kind is SchemeMismatch:
         assert "go back to what it was made with" in said
     else:
-        with pytest.raises(kind), SharedReader.open(redis_server.url):
+        with (
+            pytest.raises(kind, match=r"is of format|other keys"),
+            SharedReader.open(redis_server.url),
+        ):
             pass
     assert Past(client).keys == before
 
@@ -168,13 +172,43 @@ def test_options_of_the_client_that_there_are_not_or_that_break_the_index(redis_
         assert said.startswith(f"location: {option} cannot be chosen")
 
 
-def test_an_opening_that_fails_after_it_joined_leaves_no_process(redis_server):
-    client, log = redis_server.client(), "dedup:{pages}:log:0"
-    with NearDuplicateFilter.open(redis_server.url) as pages:
-        pages.see("http://a.example", text="one two three " * 20)
-    client.rename(log, "aside")
-    client.rpush(log, "theirs")
-    refusal(redis_server.url, StoreError)
-    assert client.zcard("dedup:{pages}:processes") == client.hlen("dedup:{pages}:options") == 0
-    client.rename("aside", log)
+def test_an_opening_that_fails_after_it_joined_leaves_no_process(redis_server, monkeypatch):
+    client = redis_server.client()
+
+    def fail(*_):
+        raise StoreError("no more calls")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SharedJudge, "_forget_beyond_bounds", fail)
+        refusal(redis_server.url, StoreError)
+    assert client.hlen("dedup:{pages}:processes") == 0
     NearDuplicateFilter.open(redis_server.url, scope="host").close()
+
+
+def test_an_index_of_the_log_of_earlier_versions_is_refused_in_one_sentence(redis_server):
+    client = redis_server.client()
+    client.hset(META, mapping={"format": 5, "scheme": "{}", "crawl": 3, "id": "any"})
+    client.set("dedup:{pages}:length", 7)
+    before = Past(client).keys
+    said = refusal(redis_server.url, ConfigError)
+    assert (
+        "is of format 5, and this version of dedup-filter reads format 6: export it with " in said
+    )
+    assert Past(client).keys == before
+
+
+@pytest.mark.parametrize("pages", ["0", "-5", "many", "1e13", "nan"])
+def test_a_size_that_no_index_has(redis_server, pages):
+    assert "pages is how many pages" in refusal(f"{redis_server.url}?pages={pages}", ConfigError)
+
+
+def test_an_index_of_ten_times_the_pages_it_was_made_for_says_so_once(
+    redis_server, warnings, article
+):
+    url = f"{redis_server.url}?pages=20"
+    with NearDuplicateFilter.open(url) as pages:
+        for number in range(520):
+            pages.see("", text=f"{number} {article(number, words=30)}")
+    (said,) = warnings()
+    assert "it has room for 17 pages, and 256 pages were judged by now" in said, said
+    assert "export it, and import it into one with ?pages=2560" in said

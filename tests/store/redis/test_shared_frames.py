@@ -6,7 +6,10 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.store.redis.frame_exchange import MOST_UPDATES
+from dedup_filter.frames.host_frames import pack
+from dedup_filter.frames.slots import VISITS
+from dedup_filter.store.redis.frames import MOST_UPDATES
+from dedup_filter.upkeep import index_at
 
 SITE = "http://site.example"
 
@@ -31,11 +34,12 @@ def framed(article):
 
 
 def frame_keys(servers):
-    return list(servers.client().scan_iter("dedup:*:frame:*"))
+    return list(servers.client().scan_iter("dedup:pages:f:*"))
 
 
-def updates(servers):
+def updates(servers, pages):
     """The updates of the one host that has any."""
+    pages.flush()
     (key,) = frame_keys(servers)
     return servers.client().lrange(key, 0, -1)
 
@@ -43,6 +47,7 @@ def updates(servers):
 def see_all(pages, framed, seeds):
     for seed in seeds:
         assert pages.see(f"{SITE}/{seed}", html=framed(seed)).outcome == "new"
+    pages.flush()  # updates are sent with the next call
 
 
 def repeats_the_mirror(pages, framed, article, seed):
@@ -59,8 +64,9 @@ def test_a_frame_that_others_saw_is_known_to_who_comes_after_them(
     for seed in range(3):
         with NearDuplicateFilter.open(servers.url) as first:
             see_all(first, framed, [seed])
-    assert repeats_the_mirror(open_pages(), framed, article, 10)
-    assert len(updates(servers)) == 4  # the page that was dropped has shown its text
+    pages = open_pages()
+    assert repeats_the_mirror(pages, framed, article, 10)
+    assert len(updates(servers, pages)) == 4  # the page that was dropped has shown its text
 
 
 @pytest.mark.parametrize("settle", ["commit", "release"])
@@ -70,6 +76,7 @@ def test_pages_count_when_they_are_committed(servers, open_pages, framed, articl
     assert frame_keys(servers) == []
     for verdict in claims:
         getattr(other, settle)(verdict)
+    other.flush()
     assert repeats_the_mirror(one, framed, article, 10) == (settle == "commit")
 
 
@@ -79,14 +86,16 @@ def test_a_page_that_repeats_a_pending_one_does_not_count(servers, open_pages, a
     html = f"<p>{article(0)}</p><p>menu"
     assert pages.see(f"{SITE}/0", html=html).original_page == held.page
     assert open_pages().claim(f"{SITE}/1", html=html).original_page == held.page
+    pages.flush()
     assert frame_keys(servers) == []
 
 
 def test_a_list_is_bounded(servers, open_pages, framed):
-    see_all(open_pages(), framed, range(MOST_UPDATES + 2))
+    pages = open_pages()
+    see_all(pages, framed, range(MOST_UPDATES + 2))
     see_all(open_pages(), framed, [100])
-    assert len(updates(servers)) == MOST_UPDATES
-    assert len(b"".join(updates(servers))) < MOST_UPDATES * 100
+    assert len(updates(servers, pages)) == MOST_UPDATES
+    assert len(b"".join(updates(servers, pages))) < MOST_UPDATES * 100
 
 
 @pytest.mark.parametrize(("days", "seconds"), [(None, 30 * 86_400), (2, 2 * 86_400)])
@@ -95,7 +104,6 @@ def test_a_list_does_not_last_for_ever(servers, open_pages, framed, days, second
     assert frame_keys(servers) == []
     see_all(open_pages(expire_days=days), framed, [0])
     (key,) = frame_keys(servers)
-    assert key == b"dedup:{pages:410}:frame:d3d2dc05000bc99a"
     assert seconds - 60 < servers.client().ttl(key) <= seconds
 
 
@@ -120,6 +128,66 @@ def test_keys_of_another_application(servers, open_pages, framed):
     assert len(pages) == 1
     assert servers.client().get(key) == b"something else"
     servers.client().delete(key)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        b"",
+        b"short",
+        b"\2" + bytes(8),
+        b"\1" + bytes(4) + b"\xff" * 4,
+        pack(1, [7, 7, 7]),
+    ],
+    ids=["empty", "short", "newer format", "cut off", "a block again and again"],
+)
+def test_entries_that_are_damaged_stop_nothing(servers, open_pages, framed, article, entry):
+    see_all(open_pages(), framed, [0])
+    (key,) = frame_keys(servers)
+    servers.client().rpush(key, entry)
+    see_all(open_pages(), framed, [1, 2])
+    assert repeats_the_mirror(open_pages(), framed, article, 10)
+
+
+def test_who_does_not_know_whether_an_update_was_added_reads_all(servers, open_pages, framed):
+    pages = open_pages()
+    see_all(pages, framed, [0])
+    assert pages.see(f"{SITE}/1", html=framed(1)).outcome == "new"
+    commands = pages.conductor._pages.begin
+
+    def lost(*given):
+        commands(*given)
+        raise StoreError("no answer")
+
+    pages.conductor._pages.begin = lost
+    with pytest.raises(StoreError):
+        pages.flush()
+    pages.conductor._pages.begin = commands
+    see_all(pages, framed, [2])
+    known = pages.conductor._hosts.host("site.example")
+    (key,) = frame_keys(servers)
+    with index_at(servers.url).recorded() as recorded:
+        assert recorded.host("site.example") == known
+    assert known.pages == servers.client().llen(key) == 3
+
+
+def test_places_that_change_are_learnt_by_visits_of_several_crawlers(servers, open_pages, article):
+    """Each crawler has met a change at one page only."""
+
+    def html(seed, visit):
+        quote = f'<div class="quote"><p>{article(100 * seed + visit, words=24)}</p></div>'
+        text = "".join(f"<p>{article(1000 * seed + part, words=60)}</p>" for part in range(2))
+        return f"<title>Page {seed}</title><main><h1>Page {seed}</h1>{quote}{text}</main>"
+
+    def see(visit, seed):
+        with NearDuplicateFilter.open(servers.url, crawl=f"{visit}") as pages:
+            found = pages.see(f"{SITE}/{seed}", html=html(seed, visit))
+            return found, pages.conductor.learnt
+
+    assert {see(0, seed)[0].outcome for seed in range(1, 9)} == {"new"}
+    visits = [see(1, seed) for seed in range(1, 9)]
+    assert [found.change > 0 for found, _ in visits] == [True] * VISITS + [False] * (8 - VISITS)
+    assert [learnt for _, learnt in visits] == [0] * (VISITS - 1) + [1] + [0] * (8 - VISITS)
 
 
 def test_waiting_pages_are_judged_again_by_updates_of_others(open_pages, framed, article):

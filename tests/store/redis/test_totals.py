@@ -87,6 +87,6 @@ def test_what_could_not_be_brought_is_brought_later(redis_server, crawlers):
     client.set(key, "theirs")
     one.release(first)
     with pytest.raises(StoreError, match="refuses"):
-        one.conductor._pages._process.bring()
+        one.conductor._process.bring()
     client.rename("aside", key)
     assert totals(one) == {"pages": 1, "new": 1}

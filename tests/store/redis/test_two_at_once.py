@@ -2,7 +2,7 @@
 
 import pytest
 
-from dedup_filter.store.redis.redis_pages import RedisPages
+from dedup_filter.store.redis.pages import SharedPages
 
 WHOLE, PART = "http://a.example/whole", "http://b.example/part"
 
@@ -14,15 +14,15 @@ def test_a_page_is_compared_with_what_came_while_it_was(
     """Between its look-up and its record another crawler keeps the page that it repeats."""
     one, other = crawler(servers), crawler(servers)
     paragraphs = [article(number, words=60) for number in range(8)]
-    record, came = RedisPages.record, []
+    claim, came = SharedPages.claim, []
 
-    def after_another(pages, place, *arguments, **options):
-        if place.url == PART and not came:
+    def after_another(pages, record, *arguments, **options):
+        if record.url == PART and not came:
             way = other.claim if whole_is_pending else other.see
             came.append(way(WHOLE, text="\n\n".join(paragraphs)))
-        return record(pages, place, *arguments, **options)
+        return claim(pages, record, *arguments, **options)
 
-    monkeypatch.setattr(RedisPages, "record", after_another)
+    monkeypatch.setattr(SharedPages, "claim", after_another)
     verdict = one.claim(PART, text="\n\n".join(paragraphs[2:5]))
     assert (verdict.outcome, verdict.original) == ("near", WHOLE)
     assert verdict.reason == "shared_phrases"

@@ -1,0 +1,172 @@
+"""Reads, restores and repairs a shared index without joining a crawl.
+
+A reader joins no crawl, holds no lease and makes no index where there is none; servers that take no
+writes can be read too. Crawlers may be running: each call sees the index at its own moment.
+
+    all records              a scan of the servers' keys, then 1,000 records a call
+    records of another index -> records under new numbers, and their entries: 256 in a call
+
+Keys that are scanned while slots move may be seen twice, or not.
+"""
+
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dedup_filter.config import expiry_seconds
+from dedup_filter.errors import ConfigError, StoreBusy
+from dedup_filter.store.records import Crawl, PageRecord, Scheme
+from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
+from dedup_filter.store.redis.layout import Layout, keys_of_record
+from dedup_filter.store.redis.process import LEASE, read_meta, refuse
+from dedup_filter.store.redis.records import FORMAT, Head, pack_record
+from dedup_filter.store.redis.shared_records import SharedRecords
+from dedup_filter.text.page_url import host_of, url_key
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_BATCH = 256
+_NOBODY = bytes(8)
+
+
+class SharedReader(SharedRecords):
+    """A shared index, read only.
+
+    Raises:
+        ConfigError: there is no index, or other keys have its name.
+        StoreTooNew: the format of the index is newer.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._meta = read_meta(connection)
+        if not self._meta:
+            raise ConfigError(
+                f"there is no index at {connection.address}: look at the address and the name"
+            )
+        self.identity = self._meta.get(b"id", b"").decode()
+        """The unique name of this index; an index made anew has another name."""
+        self.options: dict[str, Any] = json.loads(self._meta.get(b"options", b"{}"))
+        """The shared options of the process that joined last."""
+        days = self.options.get("expire_days")
+        seconds = None if days is None else expiry_seconds(days)
+        super().__init__(connection, Layout(int(self._meta[b"bits"])), seconds)
+
+    @classmethod
+    @contextmanager
+    def open(cls, location: str) -> Iterator["Self"]:
+        """Read the index at an address."""
+        with closing(Connection(Address.of(location))) as connection:
+            yield cls(connection)
+
+    def __str__(self) -> str:
+        return str(self.connection.address)
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of the fingerprints."""
+        return Scheme.from_json(self._meta[b"scheme"].decode())
+
+    def crawls(self) -> list[Crawl]:
+        """List the crawls in their order, without the time when each ended."""
+        called = {number: name for name, number in self.connection.counts("crawls").items()}
+        begun = {int(n): moment for n, moment in self.connection.counts("started").items()}
+        last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
+        return [Crawl(n, called.get(n), begun.get(n, 0), None) for n in range(1, last + 1)]
+
+    def processes(self) -> list[str]:
+        """Return the processes whose lease runs."""
+        key = self.connection.key
+        known = [name.decode() for name in self.connection.ask("HKEYS", key("processes"))]
+        alive = self.connection.ask_all([("EXISTS", key(f"process:{name}")) for name in known])
+        return [name for name, is_alive in zip(known, alive, strict=True) if is_alive]
+
+
+class SharedKeeper:
+    """Writes records of another index to a shared one. If a call fails, the last may be missing."""
+
+    def __init__(self, connection: Connection, scheme: Scheme) -> None:
+        self._connection = connection
+        bits = Layout.bits_for(connection.address.expected)
+        index = FORMAT, scheme.to_json(), secrets.token_hex(8), bits, ""
+        if not connection.run("make", *index):
+            refuse(connection, scheme)
+        self._reader = SharedReader(connection)
+        self._batch: list[tuple[PageRecord, int]] = []
+        """Records, and the seconds that each has to live."""
+        self._numbers = range(0)
+
+    @classmethod
+    def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
+        """Open the index at an address; make it if there is none. Raises as `refuse` does."""
+        connection = Connection(Address.of(location))
+        with closed_if_it_fails(connection):
+            return cls(connection, scheme)
+
+    def records(self) -> Iterator[PageRecord]:
+        """Yield the records of all pages that are not pending."""
+        views = self._reader.views(self._reader.numbers()).values()
+        return (each.record for each in views if each is not None and not each.record.is_pending)
+
+    def restore_crawl(self, crawl: Crawl) -> int:
+        """Restore a crawl and return its number here.
+
+        Raises:
+            StoreBusy: a process is running; its crawl must stay the latest one.
+        """
+        about = crawl.number, crawl.name or "", crawl.started
+        number = self._connection.run("restore_crawl", *about)
+        if not number:
+            raise StoreBusy(
+                f"{self._connection}: crawlers are at work on it, and an export is put back "
+                f"between crawls; one that was killed counts as at work for {LEASE} seconds"
+            )
+        return int(number)
+
+    def restore(
+        self,
+        record: PageRecord,
+        text: str | None = None,  # noqa: ARG002
+        form: bytes | None = None,  # noqa: ARG002
+    ) -> int | None:
+        """Restore a record; return its number here. None: its page has expired.
+
+        Raises:
+            ValueError: as `pack_record` does.
+        """
+        left = 0
+        if (seconds := self._reader.seconds) is not None:
+            left = seconds - self._reader.age(record.last_seen)
+            if left <= 0:
+                return None
+        # A packed record has no fields for these: they come from the URL.
+        record = record._replace(host=host_of(record.url), url_key=url_key(record.url))
+        pack_record(record)
+        if not self._numbers:
+            last = int(self._connection.ask("INCRBY", self._connection.key("ids"), _BATCH))
+            self._numbers = range(last - _BATCH + 1, last + 1)
+        number, self._numbers = self._numbers[0], self._numbers[1:]
+        self._batch.append((record._replace(page=number), left))
+        if len(self._batch) >= _BATCH:
+            self._write()
+        return number
+
+    def close(self) -> None:
+        """Write the rest of the batch, and close the connections."""
+        with closing(self._connection):
+            self._write()
+
+    def _write(self) -> None:
+        commands, key = list[Command](), self._connection.key
+        for record, left in self._batch:
+            head = Head(b"K" if record.is_kept else b"D", 0, secrets.token_bytes(8), _NOBODY)
+            value = head.packed + pack_record(record)
+            life = ("EX", left) if left else ()
+            commands.append(("SET", self._reader.name(record.page), value, *life))
+            commands += self._reader.adds(record.page, keys_of_record(record))
+            commands.append(("HINCRBY", key("totals"), record.outcome, 1))
+        # The batch is never retried after a fault: it may have been written and its answer lost.
+        self._batch = []
+        self._connection.ask_all(commands)

@@ -1,0 +1,224 @@
+"""The records and buckets of a shared index, without claims: read, revised, deleted.
+
+    numbers                 -> records with their heads, in one round trip for 1,000
+    keys                    -> buckets
+    record of a kept page   -> other measures: new entries, compare-and-set, old entries
+                            -> deleted, with its entries
+
+Records seen last before `seconds` ago are gone, if a bound is given.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from time import time as now
+from typing import NamedTuple
+
+from dedup_filter.errors import StoreCorrupt
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.redis.connection import Command, Connection
+from dedup_filter.store.redis.layout import (
+    MOST_OF_KEY,
+    Key,
+    Layout,
+    entry_of,
+    found_in,
+    keys_of_record,
+    url_key,
+)
+from dedup_filter.store.redis.records import (
+    SUMMARY_BYTES,
+    Head,
+    Summary,
+    pack_record,
+    split_record,
+    unpack_record,
+)
+
+_AT_ONCE = 1_000
+_CHECKED_AT_ONCE = 64
+_SETTLED = (b"K", b"D")
+DONE = 1
+"""The answer of `swap` if the head was the expected one."""
+
+
+class View(NamedTuple):
+    """A record as it was read."""
+
+    head: Head
+    record: PageRecord
+
+
+class SharedRecords:
+    """The records of an index; `seconds`: how long pages are kept, None without end."""
+
+    def __init__(self, connection: Connection, layout: Layout, seconds: int | None) -> None:
+        self.connection, self.layout, self.seconds = connection, layout, seconds
+
+    def views(self, pages: Sequence[int]) -> dict[int, View | None]:
+        """Return page -> its record, in this order; None: there is none, or it has expired.
+
+        Raises:
+            StoreCorrupt: a record is damaged.
+        """
+        found: dict[int, View | None] = {}
+        for at in range(0, len(pages), _AT_ONCE):
+            some = pages[at : at + _AT_ONCE]
+            values = self.connection.ask_all([("GET", self.name(page)) for page in some])
+            found.update((page, self._view(page, v)) for page, v in zip(some, values, strict=True))
+        return found
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of all records, ascending. Cost: scans all keys of the servers."""
+        found = self.connection.numbers("r")
+        found.sort()
+        return found
+
+    def summaries(self) -> Iterator[tuple[int, Summary]]:
+        """Yield number and state of all pages that are not gone.
+
+        Cost: as `numbers`, and a call for 1,000 pages.
+        """
+        numbers, last = self.numbers(), SUMMARY_BYTES - 1
+        for at in range(0, len(numbers), _AT_ONCE):
+            some = numbers[at : at + _AT_ONCE]
+            reads = [("GETRANGE", self.name(page), 0, last) for page in some]
+            for page, value in zip(some, self.connection.ask_all(reads), strict=True):
+                summary = Summary.of(value)
+                if summary is not None and not self.is_over(summary.last_seen):
+                    yield page, summary
+
+    def pages_at(self, key: int) -> list[int]:
+        """Return the pages at a URL, by its key."""
+        wanted = [url_key(key)]
+        return found_in(self.connection.ask_all(self.reads(wanted)), wanted)[0]
+
+    def revise(self, record: PageRecord) -> bool:
+        """Give a page other measures; return whether it was there."""
+        view = self.views([record.page])[record.page]
+        # Another page may have its number since a server has lost writes.
+        is_there = view is not None and view.record.url_key == record.url_key
+        if view is None or not is_there or view.head.state not in _SETTLED:
+            return False
+        old, new = keys_of_record(view.record), keys_of_record(record)
+        self.connection.ask_all(self.adds(record.page, new - old))
+        head = view.head.revised()
+        swap = self.swap(record.page, view.head, head, pack_record(record), self.seconds or 0)
+        is_done: bool = self.connection.ask_all([swap])[0] == DONE
+        self.connection.ask_all(self.cuts(record.page, old - new if is_done else new - old))
+        return is_done
+
+    def delete(self, pages: Sequence[int], at_url: int | None = None) -> list[int]:
+        """Delete pages that are kept or dropped; return those that were there.
+
+        `at_url`: key of a URL; pages at others stay.
+        """
+        gone = list[int]()
+        for at in range(0, len(pages), _AT_ONCE // 10):
+            views = {
+                page: view
+                for page, view in self.views(pages[at : at + _AT_ONCE // 10]).items()
+                if view is not None
+                and view.head.state in _SETTLED
+                and at_url in (None, view.record.url_key)
+            }
+            swaps = [self.swap(page, view.head, None) for page, view in views.items()]
+            cuts = list[Command]()
+            for page, answer in zip(views, self.connection.ask_all(swaps), strict=True):
+                if answer == DONE:
+                    gone.append(page)
+                    cuts += self.cuts(page, keys_of_record(views[page].record))
+            self.connection.ask_all(cuts)
+        return gone
+
+    def forget_at(self, key: int) -> int:
+        """Delete all pages at a URL, by its key, but pending ones; return their number."""
+        return len(self.delete(self.pages_at(key), at_url=key))
+
+    def count(self, *, is_kept: bool | None = None) -> int:
+        """Count the kept or the dropped pages, or both, pending ones too. Cost: as `summaries`."""
+        return sum(is_kept in (None, each.is_kept) for _, each in self.summaries())
+
+    def shrink(self, bound: int, at_once: int) -> int:
+        """Delete the least recently seen pages beyond a bound, and up to `at_once` more.
+
+        Kept and dropped pages have separate bounds, and pending pages stay. Returns how many pages
+        there is room for. Cost: as `summaries`.
+        """
+        there, least = [*self.summaries()], bound
+        for is_kept in (True, False):
+            pages = [(page, each) for page, each in there if each.is_kept == is_kept]
+            room = bound - len(pages)
+            if room < 0:
+                settled = [(each.last_seen, page) for page, each in pages if each.state in _SETTLED]
+                oldest = sorted(settled)[: max(-room, at_once)]
+                room += len(self.delete([page for _, page in oldest]))
+            least = min(least, room)
+        return max(least, 0)
+
+    def unfound(self) -> list[int]:
+        """Return the pages that one of their keys does not find. Cost: reads all."""
+        lacking, numbers = set[int](), self.numbers()
+        for at in range(0, len(numbers), _CHECKED_AT_ONCE):
+            wanted = [
+                (page, key)
+                for page, view in self.views(numbers[at : at + _CHECKED_AT_ONCE]).items()
+                if view is not None and view.head.state in _SETTLED
+                for key in keys_of_record(view.record)
+            ]
+            keys = [key for _, key in wanted]
+            found = found_in(self.connection.ask_all(self.reads(keys)), keys)
+            for (page, _), pages in zip(wanted, found, strict=True):
+                if page not in pages and len(pages) < MOST_OF_KEY:
+                    lacking.add(page)
+        return sorted(lacking)
+
+    def is_over(self, last_seen: int) -> bool:
+        """Return whether a page that was seen last at some time has expired."""
+        return self.seconds is not None and self.age(last_seen) > self.seconds
+
+    @staticmethod
+    def age(last_seen: int) -> int:
+        """Return how many seconds ago a page was seen."""
+        return int(now()) - last_seen
+
+    # Commands
+
+    def name(self, page: int) -> str:
+        """Return the key of a record."""
+        return self.connection.part("r", page)
+
+    def reads(self, keys: Iterable[Key]) -> list[Command]:
+        """Return the commands that read the buckets of keys."""
+        return [("GET", self._bucket(key)) for key in keys]
+
+    def adds(self, page: int, keys: Iterable[Key]) -> list[Command]:
+        """Return the commands that add the entries of a page."""
+        return [("APPEND", self._bucket(key), entry_of(key, page)) for key in keys]
+
+    def cuts(self, page: int, keys: Iterable[Key]) -> list[Command]:
+        """Return the commands that remove entries of a page."""
+        script, bucket = self.connection.script, self._bucket
+        return [script("cut", bucket(key), entry_of(key, page)) for key in keys]
+
+    def swap(
+        self, page: int, old: Head, new: Head | None, rest: bytes = b"", seconds: int | str = ""
+    ) -> Command:
+        """Return the command that compares and sets the head of a record: see `swap.lua`."""
+        packed = b"" if new is None else new.packed
+        return self.connection.script("swap", self.name(page), old.packed, packed, rest, seconds)
+
+    def _bucket(self, key: Key) -> str:
+        return self.connection.part("b", self.layout.bucket(key))
+
+    def _view(self, page: int, value: bytes | None) -> View | None:
+        if value is None:
+            return None
+        try:
+            head, packed = split_record(value)
+            if head.is_of_no_page:
+                return None
+            record = unpack_record(page, packed, is_pending=head.is_undecided)
+        except ValueError as error:
+            raise StoreCorrupt(
+                f"{self.connection}: the record of page {page} is damaged: {error}"
+            ) from None
+        return None if self.is_over(record.last_seen) else View(head, record)
