@@ -84,6 +84,8 @@ def tune_command(
         return
     for line in _report(effects):
         say(line)
+    if sweep.lacking:
+        say(f"note    {counted(sweep.lacking, 'page')} left out: their text was not kept")
     if sweep.is_mixed:
         say('note    crawls of this index had different options: "now" is the last one\'s')
 

@@ -33,7 +33,6 @@ from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.reading import Page
 from dedup_filter.upkeep.results import Watch, options_of
-from dedup_filter.wording import counted
 
 DISTANCES = (3, 6, 9, 12)
 SIMILARITIES = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
@@ -108,13 +107,16 @@ class Sweep:
         ]
         self.configs = [now, *(_config(noted, each) for each in settings or usual)]
         """The options of the last crawl, then the options of each setting."""
-        if lacking := recorded.count() - len(recorded.with_text()):
+        there = recorded.with_text()
+        self.lacking = recorded.count() - len(there)
+        """How many pages are left out because their text was not kept."""
+        if not there:
             raise ConfigError(
-                f"{recorded} has not kept {lacking:,} of its {counted(recorded.count(), 'page')}, "
-                "and settings are tried on kept pages: crawl with DEDUP_KEEP_TEXT=True into a new "
-                "index, or scan a feed or WARC file with --index NEW --set keep_text=True"
+                f"{recorded} has not kept the text of its pages, and settings are tried on kept "
+                "pages: crawl with DEDUP_KEEP_TEXT=True into a new index, or scan a feed or WARC "
+                "file with --index NEW --set keep_text=True"
             )
-        records = recorded.records()
+        records = (each for each in recorded.records() if each.page in there)
         of_hosts = (each.page for each in records if not hosts or each.host in hosts)
         self.pages = list(islice(of_hosts, most))
         """Numbers of the pages that are judged."""
