@@ -32,7 +32,6 @@ from dedup_filter.fingerprints.sketch import (
     row_of,
     short_hashes,
 )
-from dedup_filter.text.blocks import text_hash
 
 UInt = TypeVar("UInt", np.uint16, np.uint32)
 IntArray = npt.NDArray[np.intp]
@@ -135,12 +134,6 @@ class BlockColumns:
     def are_labelled(self) -> BoolArray:
         """Which blocks are a label and a value, (n,): "Colour: red"."""
         return np.array([_LABELLED.match(text) is not None for text in self.texts], np.bool_)
-
-    @cached_property
-    def rests(self) -> npt.NDArray[np.uint8]:
-        """8 bits of the text of each block without its numbers, (n,)."""
-        rests = (text_hash(NUMBER.sub("", text)) & 0xFF for text in self.texts)
-        return np.fromiter(rests, np.uint8, len(self.texts))
 
     @cached_property
     def _bounds(self) -> tuple[IntArray, IntArray]:

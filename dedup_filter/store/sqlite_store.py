@@ -53,7 +53,7 @@ logger = logging.getLogger(__name__)
 Facts = Mapping[Any, Sequence[Any] | None]
 """Key -> the other columns of a row; None: the row is deleted."""
 
-FORMAT = 10
+FORMAT = 11
 APPLICATION = 0x44454455
 """SQLite's application id of an index: "DEDU"."""
 _ENTRIES = "entries"
