@@ -65,6 +65,11 @@ def test_an_index_that_cannot_be_opened_is_refused(location):
         NearDuplicateFilter.open(location)
 
 
+def test_an_address_of_another_kind_is_named_without_its_password():
+    with pytest.raises(ConfigError, match=r"not 'mysql:\.\.\.'$"):
+        NearDuplicateFilter.open("mysql://:secret@host")
+
+
 def test_options_can_be_checked_without_opening_anything(monkeypatch, tmp_path):
     monkeypatch.setattr(NearDuplicateFilter, "__init__", None)
     for location in ("memory:", "redis://nobody", tmp_path / "none", str(tmp_path / "none")):

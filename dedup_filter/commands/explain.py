@@ -145,7 +145,7 @@ def _write(values: dict[str, Any]) -> None:
         return
     _write_figures(values)
     if values["text"] is None:
-        head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
+        head("TEXT: it was not kept (DEDUP_KEEP_TEXT): give the page as a file, and --url")
     else:
         section(
             f"TEXT KEPT ({counted(values['words']['kept'], 'word')})", values["text"].split("\n")

@@ -74,11 +74,14 @@ def tune_command(
             hosts=[each.strip() for each in given["hosts"].split(",") if each.strip()],
             examples=None if len(settings) == 1 else _EXAMPLES,
         )
+        lacking = recorded.count() - len(recorded.with_text())
     if as_json:
         write_lines(map(_object, effects))
         return
     for line in _report(effects):
         say(line)
+    if lacking:
+        say(f"note    {counted(lacking, 'page')} left out: their text was not kept")
 
 
 def _object(effect: Effect) -> dict[str, Any]:

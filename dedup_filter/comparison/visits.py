@@ -13,15 +13,18 @@ list, a page with more words in links than outside. Other blocks beside the text
 was replaced at the same kind of place (a paragraph more or less, but not another teaser), or if a
 number alone was, in a learnt slot, too: a price.
 
-A record has, for each block of its row (`sketch`), 4 bytes:
+A record has three columns, compressed to 30 to 100 bytes in all:
 
-    words   1 byte: the number of words, at most 127; 128 more if it may be told that it went
-    rest    1 byte: a hash of its text without numbers
-    slot    2 bytes: a hash of its kind of place, see `Places.slots`
+    words   1 byte for each block of its row (`sketch`): the number of words, at most 127; 128 more
+            if it may be told that it went; 0 for a link, and for other blocks that are neither told
+            nor in a slot
+    rest    2 bytes for each block with words: a hash of its text without numbers; 0: it has none
+    slot    2 bytes for each of these blocks: a hash of its kind of place, see `Places.slots`
 
 Knows no index and no store. Cost: 0.1 ms, linear in the number of blocks.
 """
 
+import zlib
 from collections.abc import Mapping
 from itertools import compress
 from typing import NamedTuple, Protocol
@@ -41,10 +44,11 @@ from dedup_filter.fingerprints.sketch import (
 )
 from dedup_filter.frames.slots import SlotChange
 from dedup_filter.model import Again, Reason, Source
+from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import is_headed_alike
 from dedup_filter.thresholds import HALF, MIN_WORDS, MOST, THIRD
 
-_BLOCK = np.dtype([("words", np.uint8), ("rest", np.uint8), ("slot", "<u2")])
+_BLOCK = np.dtype([("words", np.uint8), ("rest", "<u2"), ("slot", "<u2")])
 _MOST_WORDS, _IS_TOLD = 127, 128
 _NO_ROWS = np.empty(0, _BLOCK)
 
@@ -88,17 +92,44 @@ class Visit(NamedTuple):
 
 def packed_visit(blocks: BlockColumns) -> bytes:
     """Return what a record has of the blocks of a page beside their row."""
-    rows = np.zeros(min(len(blocks.hashes), MOST_BLOCKS), _BLOCK)
-    words = np.diff(blocks.ends)[: len(rows)].clip(max=_MOST_WORDS)
-    rows["words"] = words + _IS_TOLD * (_are_told(blocks) | blocks.places.are_texts)[: len(rows)]
-    rows["rest"] = blocks.rests[: len(rows)]
-    rows["slot"] = blocks.places.slots[: len(rows)]
-    return rows.tobytes()
+    size, places = min(len(blocks.hashes), MOST_BLOCKS), blocks.places
+    is_told = _are_told(blocks) | places.are_texts
+    is_slot = (places.is_prose | places.is_line) & (places.is_learnt | ~places.are_known)
+    words = np.diff(blocks.ends).clip(max=_MOST_WORDS) + _IS_TOLD * is_told
+    words = np.where(is_told | is_slot, words, 0).astype(np.uint8)[:size]
+    stored = words > 0
+    columns = (words, _rests(blocks, stored), places.slots[:size][stored].astype("<u2"))
+    # A small window takes 7 us. The default window takes 0.2 ms, for the memory alone.
+    packer = zlib.compressobj(9, zlib.DEFLATED, -9, 1)
+    packed = packer.compress(b"".join(each.tobytes() for each in columns))
+    return packed + packer.flush() if size else b""
 
 
 def is_visit(packed: bytes, sketch: bytes) -> bool:
     """Return whether some bytes have the format of `packed_visit`, for the blocks of a sketch."""
-    return len(packed) in (0, _BLOCK.itemsize * len(row_in(sketch)))
+    try:
+        _unpacked(packed, len(row_in(sketch)))
+    except (ValueError, zlib.error):
+        return False
+    return True
+
+
+def _unpacked(packed: bytes, size: int) -> npt.NDArray[np.void]:
+    """Return what a record has of the blocks of its row, (size,); (0,) if it has nothing.
+
+    Raises ValueError or zlib.error: `packed` is nothing that `packed_visit` returns for such a row.
+    """
+    if not packed:
+        return _NO_ROWS
+    unpacker = zlib.decompressobj(-9)
+    columns = unpacker.decompress(packed, size * _BLOCK.itemsize + 1)
+    rows = np.zeros(size, _BLOCK)
+    rows["words"] = np.frombuffer(columns, np.uint8, size)
+    known = rows["words"] > 0
+    if len(columns) != size + 4 * known.sum() or not unpacker.eof or unpacker.unused_data:
+        raise ValueError("columns of other blocks, or parts of columns")
+    rows["rest"][known], rows["slot"][known] = np.frombuffer(columns[size:], "<u2").reshape(2, -1)
+    return rows
 
 
 def visit_of(page: PageProfile, earlier: Stored) -> Visit:
@@ -110,8 +141,8 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
     came: BoolArray = ~np.isin(row_of(blocks.hashes), row)
     if len(row) == MOST_BLOCKS:
         came &= shares.missing > 0
-    rows = np.frombuffer(earlier.visit, _BLOCK)
-    gone = rows[(~np.isin(row, row_of(blocks.all_hashes)))[: len(rows)]]
+    rows = _unpacked(earlier.visit, len(row))
+    gone = rows[(rows["words"] > 0) & ~np.isin(row, row_of(blocks.all_hashes))[: len(rows)]]
     told, text, are_values = _are_told(blocks), places.are_own, _values(blocks, came, gone)
     main = text & (places.in_main | places.in_new)
     own = main if shares.words[main].sum() >= MIN_WORDS else text
@@ -189,10 +220,19 @@ def _slots(
 
 def _values(blocks: BlockColumns, came: BoolArray, gone: npt.NDArray[np.void]) -> BoolArray:
     """Return the blocks that came and differ by a number alone from one that went, (n,)."""
-    placed = blocks.places.slots.astype(np.uint32) << 8 | blocks.rests
-    values: BoolArray = came & np.isin(placed, gone["slot"].astype(np.uint32) << 8 | gone["rest"])
-    values[values] = [NUMBER.search(text) is not None for text in compress(blocks.texts, values)]
+    values: BoolArray = came.copy()
+    rests = _rests(blocks, came)
+    placed = blocks.places.slots[came].astype(np.uint32) << 16 | rests
+    went = gone["slot"].astype(np.uint32) << 16 | gone["rest"]
+    values[came] = (rests > 0) & np.isin(placed, went)
     return values
+
+
+def _rests(blocks: BlockColumns, chosen: BoolArray) -> npt.NDArray[np.uint16]:
+    """Return 16 bits of the texts of some blocks without their numbers; 0: a text has none."""
+    parts = (NUMBER.subn("", text) for text in compress(blocks.texts, chosen.tolist()))
+    rests = [text_hash(rest) % 0xFFFF + 1 if numbers else 0 for rest, numbers in parts]
+    return np.array(rests, "<u2")
 
 
 def _are_told(blocks: BlockColumns) -> BoolArray:

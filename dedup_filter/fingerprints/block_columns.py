@@ -33,7 +33,6 @@ from dedup_filter.fingerprints.sketch import (
     row_of,
     short_hashes,
 )
-from dedup_filter.text.blocks import text_hash
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -135,13 +134,6 @@ class BlockColumns:
     def are_labelled(self) -> BoolArray:
         """Which blocks are a label and a value, (n,): "Colour: red"."""
         return np.array([_LABELLED.match(text) is not None for text in self.texts], np.bool_)
-
-    @cached_property
-    def rests(self) -> npt.NDArray[np.uint8]:
-        """8 bits of the text of each block without its numbers, (n,)."""
-        # One search of all: no block has a line end.
-        rests = NUMBER.sub("", "\n".join(self.texts)).split("\n") if self.texts else ()
-        return np.fromiter((text_hash(rest) & 0xFF for rest in rests), np.uint8, len(self.texts))
 
     @cached_property
     def _bounds(self) -> tuple[IntArray, IntArray]:

@@ -33,7 +33,6 @@ from dedup_filter.store.protocol import Recorded
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.upkeep.results import Watch, options_of
-from dedup_filter.wording import counted
 
 DISTANCES = (3, 6, 9, 12)
 SIMILARITIES = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
@@ -112,28 +111,31 @@ def sweep(
 ) -> list[Effect]:
     """Return the effects of "now" and of each setting on the first `most` pages of some hosts.
 
+    Pages whose text was not kept are left out.
+
     `examples`: most changes of each kind that are returned for a setting; None: all.
 
     Raises:
         ConfigError: as `configs_of`; or pages were not kept, or there are none.
         StoreCorrupt, StoreError: as `replayed`.
     """
-    configs, count = configs_of(recorded, settings), recorded.count()
-    if lacking := count - len(recorded.with_text()):
+    configs, there = configs_of(recorded, settings), recorded.with_text()
+    if not there:
         raise ConfigError(
-            f"{recorded} has not kept {lacking:,} of its {counted(count, 'page')}, "
-            "and settings are tried on kept pages: crawl with DEDUP_KEEP_TEXT=True into a new "
-            "index, or scan a feed or WARC file with --index NEW --set keep_text=True"
+            f"{recorded} has not kept the text of its pages, and settings are tried on kept pages: "
+            "crawl with DEDUP_KEEP_TEXT=True into a new index, or scan a feed or WARC file with "
+            "--index NEW --set keep_text=True"
         )
-    of_hosts = (each.page for each in recorded.records() if not hosts or each.host in hosts)
+    records = (each for each in recorded.records() if each.page in there)
+    of_hosts = (each.page for each in records if not hosts or each.host in hosts)
     pages = list(islice(of_hosts, most))
     if not pages:
         raise ConfigError(f"{recorded} has no page of {', '.join(hosts) or 'any host'}")
     now, *others = configs
     bounds = {name: getattr(now, name) for name in ("max_distance", "min_similarity")}
     effects = [Effect(bounds | options_of(recorded)), *(Effect(_differing(now, c)) for c in others)]
-    with watch(recorded.records(pages), len(pages)) as records:
-        for record, verdicts in replayed(recorded, records, configs):
+    with watch(recorded.records(pages), len(pages)) as watched:
+        for record, verdicts in replayed(recorded, watched, configs):
             for effect, verdict in zip(effects, verdicts, strict=True):
                 effect.add(record.url, verdicts[0], verdict, examples)
     return effects

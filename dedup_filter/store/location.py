@@ -55,7 +55,9 @@ def folder_of(location: object) -> Path | None:
         return None
     if "://" in location or "\0" in location or _MISTYPED.match(location):
         # This may be a mistyped address with a password, so only its beginning is shown.
-        raise ConfigError(f"location must be {_PLACES}, not {location.partition(':')[0]!r}:...")
+        raise ConfigError(
+            f"location must be {_PLACES}, not {location.partition(':')[0] + ':...'!r}"
+        )
     return Path(location)
 
 

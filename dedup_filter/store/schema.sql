@@ -1,4 +1,4 @@
--- Format 10 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- Format 11 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
 -- SQLite 3.24 or newer. Times are Unix seconds.
 
 CREATE TABLE notes (
@@ -39,7 +39,7 @@ CREATE INDEX page_age ON pages (is_kept, last_seen);
 CREATE TABLE sketches (
     page   INTEGER PRIMARY KEY,
     sketch BLOB NOT NULL,
-    visit  BLOB NOT NULL             -- of each block in the sketch: words, kind of place
+    visit  BLOB NOT NULL             -- words, text and kind of place of each block in the sketch
 );
 
 CREATE TABLE contents (

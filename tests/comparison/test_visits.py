@@ -1,5 +1,7 @@
 """Pages that come again at their own URL: known again, changes told, volatile places learnt."""
 
+import re
+from itertools import product
 from random import Random
 
 import pytest
@@ -7,6 +9,7 @@ from made_text import prose
 from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.comparison.visits import is_visit
 from dedup_filter.frames import slots
 from dedup_filter.store.sqlite_store import SqliteStore
 
@@ -246,10 +249,24 @@ class TestSlots:
         assert crawls([(0, page(0, beside=unnamed("Sold out at present")))])[0].change > 0
 
     def test_with_other_names_at_each_visit_are_not_learnt(self, crawls):
-        for crawl in range(4):
-            within = [quote(crawl, n).replace("quote", f"q{'x' * crawl}") for n in range(9)]
-            found = crawls([(n, page(n, within=within[n])) for n in range(9)])
-        assert outcomes(found) == {"revisit"}
+        def renamed(crawl, html):
+            name = "abcdefgh"[crawl]
+            return re.sub('class="([a-z]+)"', rf'class="{name}-\1-{name}"', html)
+
+        for crawl in range(5):
+            found = crawls([(n, renamed(crawl, page(n, within=quote(crawl, n)))) for n in range(9)])
+            assert outcomes(found) == ({"new"} if crawl == 0 else {"revisit"})
+            assert crawl == 0 or all(each.change > 0 for each in found)
+            assert crawls.size == 9
+        assert not crawls.learnt
+
+    def test_are_learnt_although_texts_with_a_number_are_many(self, crawls):
+        """A collision of hashes would take another advertisement for another price."""
+        for crawl in range(2):
+            texts = [f"Save {n} % on {prose(1000 * crawl + n, words=9)}" for n in range(200)]
+            crawls([(n, page(n, within=unnamed(texts[n]), words=40)) for n in range(200)])
+        assert crawls.learnt == 1
+        assert crawls([(0, page(0, within=unnamed("Another text"), words=40))])[0].change == 0
 
 
 def test_a_dropped_copy_is_dropped_again_as_long_as_its_original_holds_it(tmp_path):
@@ -293,23 +310,82 @@ def test_a_notice_that_comes_to_all_pages_is_frame_after_two(crawls):
     assert [verdict.change > 0 for verdict in found[3:]] == [False] * 9
 
 
-def test_a_clock_that_goes_backwards_changes_nothing(crawls, monkeypatch):
+def test_a_clock_that_goes_backwards_changes_nothing(crawls, tmp_path, monkeypatch):
+    def times():
+        with SqliteStore.open_to_read(tmp_path / "index") as store:
+            return {each.url: (each.first_seen, each.last_seen) for each in store.records()}
+
     crawls([(n, page(n)) for n in range(4)])
-    monkeypatch.setattr("dedup_filter.judge.now", lambda: 1_000_000_000)
-    assert outcomes(crawls([(n, page(n)) for n in range(4)])) == {"revisit"}
+    before = times()
+    with monkeypatch.context() as clock:
+        clock.setattr("dedup_filter.judge.now", lambda: 1_000_000_000)
+        found = crawls([(n, page(n + 50 if n == 3 else n)) for n in range(4)])
+    assert [each.outcome for each in found] == ["revisit"] * 3 + ["new"]
+    assert {*times().items()} - {*before.items()} == {
+        ("https://site.example/3", (1_000_000_000, 1_000_000_000))
+    }
+    found = crawls([(n, page(n + 50 if n == 3 else n)) for n in range(4)])
+    assert outcomes(found) == {"revisit"}
+    assert crawls.size == 4
+    assert all(first <= last for first, last in times().values())
 
 
-def test_many_slots_are_bounded_with_their_host(crawls):
-    def many(seed):
-        return "".join(
-            f'<div class="{"abcdefghij"[n % 10]}{"klmnopqrst"[n // 10 % 10]}{"uvwxyz"[n // 100]}">'
-            f"<p>{prose(seed * 1000 + n, words=6)}</p></div>"
-            for n in range(600)
-        )
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_distance": 3, "min_similarity": 1},
+        {"min_similarity": None, "shared_phrases": False},
+        {"ignore": ".rest"},
+        {"content": "main"},
+        {"learn_frames": False},
+        {"scope": "host", "canonical": True, "keep_text": True},
+    ],
+    ids=str,
+)
+def test_a_crawl_with_other_options_knows_the_pages_again(crawls, options):
+    for crawl in range(4):
+        pages = [
+            (n, page(n + 50 if (n, crawl) == (7, 1) else n, beside=quote(crawl, n)))
+            for n in range(9)
+        ]
+        found = crawls(pages, **(options if crawl % 2 else {}))
+        wanted = "new" if crawl == 0 else "revisit"
+        changed = 7 if crawl in (1, 2) else -1  # another page, and back again
+        assert [each.outcome for each in found] == [
+            "new" if n == changed else wanted for n in range(9)
+        ]
+        assert crawls.size == 9
+
+
+def test_ten_thousand_slots_take_a_bounded_part_of_a_host(crawls, tmp_path):
+    """The slots of one URL each are not learnt. The slot of all pages is, in spite of them."""
+
+    def many(number, crawl):
+        pairs = map("".join, product("abcdefghij", repeat=2))
+        names = [f"{pair}{'x' * number}" for pair in pairs]
+        text = "once", "again"
+        return "".join(f'<div class="{name}"><p>{text[crawl]}{name}</p></div>' for name in names)
 
     for crawl in range(2):
-        found = crawls([(n, page(n, beside=many(10 * crawl + n))) for n in range(6)])
-    assert len(found) == 6
+        found = crawls(
+            [(n, page(n, within=quote(crawl, n), beside=many(n, crawl))) for n in range(100)]
+        )
+        assert outcomes(found) == ({"revisit"} if crawl else {"new"})
+    assert 1 <= crawls.learnt <= 9, "some of 10,000 hashes of 16 bits are equal"
+    with SqliteStore.open_to_read(tmp_path / "index") as store:
+        assert 10_000 < len(store.host("site.example").sightings) <= 20_000
+
+
+def test_what_a_record_has_of_a_visit_goes_with_its_sketch_alone(crawls, tmp_path):
+    """So that an import cannot restore records that no later visit can be compared with."""
+    crawls([(n, page(n, within=PRICES["item"].format(n) * n)) for n in range(4)])
+    with SqliteStore.open_to_read(tmp_path / "index") as store:
+        records = list(store.records())
+    for one, other in product(records, repeat=2):
+        assert is_visit(one.visit, other.sketch) == (one is other)
+    assert is_visit(b"", records[0].sketch)
+    for broken in (records[0].visit[:-1], records[0].visit[1:], b"\0", bytes(90)):
+        assert not is_visit(broken, records[0].sketch)
 
 
 def test_a_page_of_a_crawl_that_was_killed_comes_again(tmp_path):

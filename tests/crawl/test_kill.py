@@ -244,3 +244,44 @@ def test_items_that_died_in_an_unwritten_feed_are_kept_when_their_pages_come_aga
     assert before | set(done.urls) == originals
     assert len(done.urls) == len(set(done.urls))
     assert done.stats["dedup/revisits"] == len(recorded)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tenths", range(10))
+def test_feeds_of_a_job_that_was_killed_twice_lack_no_page(project, site, paragraphs, tenths):
+    """In a first crawl, and in a second one that wants only the pages that have changed."""
+    pages = 40
+    project.spider()
+
+    def serve(changed):
+        for number in range(pages):
+            text = paragraphs(number - number % 4 // 3, edits=int(number % 4 == 3))
+            site.add(f"/{number}", text + paragraphs(f"news of {number}") * (number in changed))
+
+    def crawl(job, **settings):
+        """Kill a job after some of its pages, and again after others; return all URLs in feeds."""
+        many = {"CONCURRENT_REQUESTS": 8, "CONCURRENT_REQUESTS_PER_DOMAIN": 8}
+        fed = set()
+
+        def begin():
+            shutil.rmtree(project.folder / job / "requests.queue", ignore_errors=True)  # see `Job`
+            return project.begin(*site.urls(), JOBDIR=job, DEDUP_INDEX="index", **many, **settings)
+
+        for after in (tenths, 9 - tenths):
+            due = len(site.asked) + after * pages // 10
+            process = begin()
+            wait_until(lambda due=due: len(site.asked) >= due, "pages are fetched")
+            process.kill()
+            *whole, _ = process.end().feed.split("\n")
+            assert process.exit_code == -signal.SIGKILL
+            fed.update(json.loads(line)["url"] for line in whole)
+        done = begin().end()
+        assert done.exit_code == 0, done.log
+        return {int(url.rpartition("/")[2]) for url in fed.union(done.urls)}
+
+    serve(changed=())
+    first = crawl("job-1")
+    assert {number - number % 4 // 3 for number in first} == {*range(pages)} - {*range(3, pages, 4)}
+    changed = {*range(0, pages, 3)}
+    serve(changed)
+    assert changed <= crawl("job-2", DEDUP_REVISIT="drop")

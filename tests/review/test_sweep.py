@@ -186,9 +186,17 @@ def test_pages_that_cannot_be_judged_again_are_refused(tmp_path):
     tamper(tmp_path, "UPDATE contents SET form = x'00' WHERE page = 2")
     with pytest.raises(StoreCorrupt, match="page 2 cannot be judged again"):
         swept(tmp_path)
-    crawled(TEXTS[-1:], tmp_path)
-    with pytest.raises(ConfigError, match=r"not kept 1 of its 10 pages.*DEDUP_KEEP_TEXT"):
-        swept(tmp_path)
+
+
+def test_pages_whose_text_was_not_kept_are_left_out(tmp_path):
+    crawled(TEXTS[:-1], tmp_path / "some", keep_text=True)
+    crawled(TEXTS[-1:], tmp_path / "some")
+    crawled(TEXTS[:-1], tmp_path / "fewer", keep_text=True)
+    some, fewer = (swept(tmp_path / name)[0] for name in ("some", "fewer"))
+    assert some.dropped == fewer.dropped
+    crawled(TEXTS, tmp_path / "none")
+    with pytest.raises(ConfigError, match=r"not kept the text of its pages.*DEDUP_KEEP_TEXT"):
+        swept(tmp_path / "none")
 
 
 def test_images_count_where_they_were_kept(tmp_path):
