@@ -188,6 +188,7 @@ class SharedJudge(Judge):
     def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
         """Judge a page until no other process comes in between."""
         while True:
+            self._make_room()
             self._receive(place, page)
             try:
                 claim, expected = super()._claim(place, page)

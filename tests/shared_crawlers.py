@@ -27,7 +27,8 @@ from dedup_filter import judge, shared_judge
 from dedup_filter.errors import StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints import profile
-from dedup_filter.store.redis import connection, pages, process
+from dedup_filter.store.redis import connection, process
+from dedup_filter.store.redis import pages as shared_pages
 from dedup_filter.store.redis.records import Head
 
 K = 3
@@ -265,19 +266,19 @@ def crawl(crawler_is, lease, timeout, rounds, barrier, dies_in):
     judge.profile_of = profile_of
     connection.TIMEOUT = timeout
     if lease is not None:  # the dead are given up sooner
-        process.LEASE = pages.LEASE = lease
+        process.LEASE = shared_pages.LEASE = lease
         shared_judge._LONGEST_WAIT = 4 * lease
     crawler = Crawler(*crawler_is)
-    look = pages.SharedPages._look
+    look = shared_pages.SharedPages._look
 
     def counted_look(*args, **options):
         try:
             return look(*args, **options)
-        except pages.Overtaken:
+        except shared_pages.Overtaken:
             crawler.counts["met"] += 1
             raise
 
-    pages.SharedPages._look = counted_look
+    shared_pages.SharedPages._look = counted_look
     for pages_of_round in rounds:
         barrier.wait(PATIENCE)
         for page in pages_of_round:

@@ -2,7 +2,7 @@
 
     weighted features          -> fingerprint   8 bytes, which look-ups find within k bits
     shingles and blocks        -> sketch        at most 1.5 KB: how much of a page is in another
-    hashes of all shingles     -> keys          32 bytes, which find pages with much of the text
+    hashes of all shingles     -> keys          48 bytes, which find pages with much of the text
 
 Fingerprint: simhash. Charikar (2002), "Similarity estimation techniques from rounding algorithms",
 in the form of Manku, Jain and Das Sarma (2007), section 2: a tally for each bit position starts at
@@ -43,12 +43,12 @@ A sample of phrases seldom holds a price, and cannot say where a phrase stands. 
 holds a row: 16 bits of the hash of each block that is no frame of the host. A block that differs
 has the bits of one of 60 blocks by chance once in 1,000 times.
 
-Keys: the 8 smallest distinct hashes, of each its lower half. Two texts with a share s of common
+Keys: the 8 smallest distinct hashes, of each its lower 48 bits. Two texts with a share s of common
 shingles have a key in common with a probability of about 1 - (1 - s)^8: the smallest hashes are a
-random sample, mostly the same in both texts (MinHash, Broder 1997). The lower half of a hash is
-independent of its rank, so it takes any value: one of 80 million keys (10 million pages) is met by
-chance once in 54 times. The upper halves of the smallest 8 of 500 hashes would all lie among 69
-million values.
+random sample, mostly the same in both texts (MinHash, Broder 1997). The lower bits of a hash are
+independent of its rank, so they take any value: one of 80 billion keys (10 billion pages) is met by
+chance once in 3,500 times. A directory indexes 32 of these bits: one of 80 million keys (10 million
+pages) is met once in 54 times.
 """
 
 from collections import defaultdict
@@ -80,8 +80,8 @@ _MOST_BITS = 32
 KEYS = 8
 """Number of keys of a page. Among 63 copies that the rule accepts and that have no candidate within
 12 bits, 4 keys find 49, 8 find 59, and 16 find 62 (docs/decisions/0014)."""
-KEY = np.dtype("<u4")
-KEYS_BYTES = KEYS * KEY.itemsize
+_KEY_BYTES = 6
+KEYS_BYTES = KEYS * _KEY_BYTES
 """Keys are stored with the pages: never change them under an old index."""
 
 
@@ -249,10 +249,17 @@ def keys_of(texts: Sequence[UInt64Array]) -> bytes:
 
     If the page has fewer shingles, zeros stand for the missing keys.
     """
-    keys = np.zeros(KEYS, KEY)
+    keys = np.zeros(KEYS, "<u8")
     of_all = smallest(np.concatenate(texts)) if len(texts) > 1 else texts[0]
-    keys[: len(of_all)] = of_all & np.uint64(0xFFFFFFFF)
-    return keys.tobytes()
+    keys[: len(of_all)] = of_all
+    return keys.view(np.uint8).reshape(KEYS, -1)[:, :_KEY_BYTES].tobytes()
+
+
+def keys_in(packed: bytes) -> UInt64Array:
+    """Return the keys that `keys_of` packed, of one page or of several, (n,); 0 for none."""
+    keys = np.zeros((len(packed) // _KEY_BYTES, 8), np.uint8)
+    keys[:, :_KEY_BYTES] = np.frombuffer(packed, np.uint8).reshape(-1, _KEY_BYTES)
+    return keys.view("<u8").reshape(-1)
 
 
 def _ones(

@@ -27,13 +27,12 @@ from dedup_filter.comparison.near_pages import Query
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.fingerprints.read_page import ReadPage
-from dedup_filter.fingerprints.sketch import KEY
 from dedup_filter.frames.host_frames import HostContext, no_context
 from dedup_filter.host_cache import HostCache
 from dedup_filter.model import Document, NearPage
 from dedup_filter.review.explained_page import ExplainedPage, NamedPage
 from dedup_filter.review.given_page import read_page
-from dedup_filter.store.key_table import MOST_OF_KEY
+from dedup_filter.store.key_table import MOST_OF_KEY, short_keys
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.protocol import Batch, Entries, KeptContent, Recorded, all_entries
 from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
@@ -202,7 +201,7 @@ class RecordedPages:
         if query.digest is not None:
             is_like |= entries.digest_heads == int.from_bytes(query.digest[:8], "little")
         keys = b"".join(query.keys) if self.config.looks_for_phrases else b""
-        for key in np.unique(np.frombuffer(keys, KEY)):
+        for key in np.unique(short_keys(keys)):
             have_it = (entries.keys == key).any(axis=1) & entries.are_kept
             if key and np.count_nonzero(have_it) <= MOST_OF_KEY:
                 is_like |= have_it

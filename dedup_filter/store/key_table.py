@@ -25,12 +25,13 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.sketch import KEY, KEYS
+from dedup_filter.fingerprints.sketch import KEYS, UInt32Array, keys_in
 from dedup_filter.hamming.pairs import RowArray, distinct
 
 Entries = npt.NDArray[np.uint64]
 NO_ENTRIES: Entries = np.empty(0, np.uint64)
 
+KEY = np.dtype("<u4")
 MOST_OF_KEY = 16
 """Most pages of a key; look-ups skip a key that has more."""
 _FRESH = 4_096 * KEYS
@@ -197,9 +198,14 @@ class KeyTable:
         self._fresh_count = 0
 
 
+def short_keys(keys: bytes) -> UInt32Array:
+    """Return 32 bits of each key of phrases (`PageProfile.keys`), (n,); 0 for none."""
+    return keys_in(keys).astype(KEY)
+
+
 def phrase_keys(keys: bytes) -> list[int]:
-    """Return the distinct keys of a page's phrases (`PageProfile.keys`)."""
-    return [key for key in dict.fromkeys(np.frombuffer(keys, KEY).tolist()) if key]
+    """Return the distinct keys of a page's phrases, 32 bits of each."""
+    return [key for key in dict.fromkeys(short_keys(keys).tolist()) if key]
 
 
 def sharing(table: KeyTable, texts: Iterable[bytes], before: float = inf) -> Counter[int]:

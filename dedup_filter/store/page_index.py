@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.sketch import KEY
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.table import packed
 from dedup_filter.model import Match
-from dedup_filter.store.key_table import KeyTable, phrase_keys, sharing
+from dedup_filter.store.key_table import KEY, KeyTable, phrase_keys, sharing
 from dedup_filter.store.protocol import Entries, Store
 from dedup_filter.store.records import MOST_AT_URL, PageRecord
 

@@ -119,7 +119,7 @@ class Entries(NamedTuple):
     """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
     url_keys: npt.NDArray[np.uint64]
     keys: npt.NDArray[np.uint32]
-    """Keys of their phrases, (n, `KEYS`); 0 for none."""
+    """32 bits of each key of their phrases, (n, `KEYS`); 0 for none."""
 
 
 class Readable(Protocol):

@@ -16,7 +16,7 @@ CREATE TABLE pages (
     is_kept     INTEGER NOT NULL,    -- 1: later pages are compared with this page
     digest      BLOB NOT NULL,
     fingerprint INTEGER,             -- signed; NULL: too short for near duplicates
-    keys        BLOB NOT NULL,       -- of phrases: 32 bytes, or none
+    keys        BLOB NOT NULL,       -- of phrases: 48 bytes, or none
     words       INTEGER NOT NULL,
     language    TEXT,
     first_seen  INTEGER NOT NULL,

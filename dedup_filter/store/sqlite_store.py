@@ -37,10 +37,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.fingerprints.sketch import KEY, KEYS, KEYS_BYTES, MOST_SKETCH_BYTES
+from dedup_filter.fingerprints.sketch import KEYS, KEYS_BYTES, MOST_SKETCH_BYTES
 from dedup_filter.frames.host_frames import Host
 from dedup_filter.store.entry_file import UnusableEntries
 from dedup_filter.store.folder import IndexFolder, OwnerLock
+from dedup_filter.store.key_table import short_keys
 from dedup_filter.store.protocol import CRAWLS, Batch, Entries, KeptContent, Waiting
 from dedup_filter.store.records import Crawl, PageRecord, Scheme, crawls_from_json
 from dedup_filter.text.page_url import canonical, url_key
@@ -53,7 +54,7 @@ logger = logging.getLogger(__name__)
 Facts = Mapping[Any, Sequence[Any] | None]
 """Key -> the other columns of a row; None: the row is deleted."""
 
-FORMAT = 10
+FORMAT = 11
 APPLICATION = 0x44454455
 """SQLite's application id of an index: "DEDU"."""
 _ENTRIES = "entries"
@@ -251,7 +252,7 @@ class SqliteStore:
                     found["fingerprint"].view("<u8"),
                     found["digest"].copy().view("<u8"),
                     found["url_key"].view("<u8"),
-                    found["keys"].copy().view(KEY).reshape(-1, KEYS),
+                    short_keys(found["keys"].tobytes()).reshape(-1, KEYS),
                 )
 
     def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:

@@ -1,6 +1,6 @@
 """An index -> lines of JSON -> an index. Users keep exports, so the format has a version.
 
-    {"dedup_filter_export": 7, "scheme": {...}, "crawls": [...]}        first line
+    {"dedup_filter_export": 8, "scheme": {...}, "crawls": [...]}        first line
     {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
     {"frames_of": "example.com", "record": ..., "provisional": [...]}   a host's frames
 
@@ -57,7 +57,10 @@ if TYPE_CHECKING:
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
-FORMAT = 7
+FORMAT = 8
+_SHORT_KEYS = 7
+"""The format before: keys of 32 bits, which an index on servers does not look up."""
+_SHORT_KEYS_BYTES = 32
 LONGEST_LINE = 128 * 2**20
 """In bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
 
@@ -85,7 +88,7 @@ def exported(index: Recorded) -> Iterator[Object]:
 
 def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
     """Read a first line."""
-    if line[HEADER_KEY] != FORMAT:
+    if line[HEADER_KEY] not in (_SHORT_KEYS, FORMAT):
         raise ValueError(
             f"begins an export of format {line[HEADER_KEY]!r:.40}, and this version of "
             f"dedup-filter reads format {FORMAT}: use the version that wrote it, or import the "
@@ -99,6 +102,8 @@ def record_in(line: Object) -> tuple[PageRecord, str | None, bytes | None]:
     """Read the line of a page: its record, and its text and form if they were kept."""
     values = dict(zip(_PAGE, _read(line, _PAGE), strict=True))
     original = values["original"] = values.pop("original_page")  # the URL is for people
+    if len(keys := values["keys"]) == _SHORT_KEYS_BYTES:
+        values["keys"] = b"".join(keys[at : at + 4] + b"\0\0" for at in range(0, len(keys), 4))
     values["visit"] = values["visit"] or b""  # exports of servers, and earlier ones, have none
     record = PageRecord(**values, url_key=url_key(values["url"]), is_pending=False)
     if not is_visit(record.visit, record.sketch):
@@ -195,7 +200,7 @@ _CRAWL = {
     "options": _Field(lambda options: _require(options, isinstance(options, dict)), dict),
 }
 _HEADER = {
-    HEADER_KEY: _whole(FORMAT),
+    HEADER_KEY: _whole(_SHORT_KEYS, FORMAT),
     "scheme": _Field(
         lambda parts: Scheme({name: str(parts[name]) for name in parts}),
         lambda scheme: dict(scheme.parts),
@@ -229,7 +234,7 @@ _PAGE = {
     "h1": _TEXT,
     "title": _TEXT,
     "canonical_key": _HEX,
-    "keys": _bytes(lambda keys: len(keys) in (0, KEYS_BYTES)),
+    "keys": _bytes(lambda keys: len(keys) in (0, _SHORT_KEYS_BYTES, KEYS_BYTES)),
     "visit": _ANY_BYTES,
 }
 _CONTENT = {"text": _TEXT, "form": _bytes(lambda form: form == KEPT_AS_TEXT or unpack_page(form))}

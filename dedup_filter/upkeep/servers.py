@@ -6,14 +6,16 @@ All of it scans the keys of the servers, but to forget pages.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from time import sleep
 from typing import Any
 
 import numpy as np
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.fingerprints.sketch import KEY, KEYS
+from dedup_filter.fingerprints.sketch import KEYS, KEYS_BYTES
 from dedup_filter.frames.host_frames import Host
+from dedup_filter.store.key_table import short_keys
 from dedup_filter.store.protocol import Entries, KeptContent
 from dedup_filter.store.records import PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address
@@ -126,19 +128,11 @@ class RecordedServers(SharedReader):
             yield from (each.record for each in views if each is not None)
 
     def entries(self) -> Iterator[Entries]:
-        """Yield the entries of all pages."""
-        records = [*self.records()]
-        prints = [each.fingerprint for each in records]
-        none = bytes(KEYS * KEY.itemsize)
-        yield Entries(
-            np.array([each.page for each in records], np.int64),
-            np.array([each.is_kept for each in records], np.bool_),
-            np.array([each is not None for each in prints], np.bool_),
-            np.array([each or 0 for each in prints], np.uint64),
-            np.array([int.from_bytes(each.digest[:8], "little") for each in records], np.uint64),
-            np.array([each.url_key for each in records], np.uint64),
-            np.frombuffer(b"".join(r.keys or none for r in records), KEY).reshape(-1, KEYS),
-        )
+        """Yield the entries of all pages, in parts."""
+        records = self.records()
+        while part := [*islice(records, _AT_ONCE)]:
+            yield _entries(part)
+        yield _entries([])
 
     def records(self, pages: Iterable[int] | None = None) -> Iterator[PageRecord]:
         """Yield the records of all pages by ascending number; or of some pages, in their order."""
@@ -186,11 +180,25 @@ class RecordedServers(SharedReader):
 
     def memory(self, kind: str) -> int:
         """Estimate the memory of all records, buckets or lists from a sample of keys."""
-        prefix = self.connection.part(kind, 0)[:-1]
-        names = sorted(key.decode() for key in self.connection.keys(f"{prefix}*"))
-        some = names[:: -(-len(names) // _MEASURED) or 1]
-        sizes = self.connection.ask_all([("MEMORY", "USAGE", name) for name in some])
-        return sum(size or 0 for size in sizes) * len(names) // max(len(some), 1)
+        there = self.connection.numbers(kind)
+        some = there[:: -(-len(there) // _MEASURED) or 1]
+        part = self.connection.part
+        sizes = self.connection.ask_all([("MEMORY", "USAGE", part(kind, each)) for each in some])
+        return sum(size or 0 for size in sizes) * len(there) // max(len(some), 1)
+
+
+def _entries(records: Sequence[PageRecord]) -> Entries:
+    prints = [each.fingerprint for each in records]
+    keys = b"".join(each.keys or bytes(KEYS_BYTES) for each in records)
+    return Entries(
+        np.array([each.page for each in records], np.int64),
+        np.array([each.is_kept for each in records], np.bool_),
+        np.array([each is not None for each in prints], np.bool_),
+        np.array([each or 0 for each in prints], np.uint64),
+        np.array([int.from_bytes(each.digest[:8], "little") for each in records], np.uint64),
+        np.array([each.url_key for each in records], np.uint64),
+        short_keys(keys).reshape(-1, KEYS),
+    )
 
 
 _KINDS = {"records": "r", "keys": "b", "frames": "f"}

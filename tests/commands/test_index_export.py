@@ -179,7 +179,7 @@ def test_a_bad_line_is_named_and_nothing_of_it_is_there(export, tmp_path, why):
 
 
 def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp_path, monkeypatch):
-    monkeypatch.setattr("dedup_filter.store.redis.shared_keeper._BATCH", 7)
+    monkeypatch.setattr("dedup_filter.store.redis.keeper._BATCH", 7)
     location, back = servers.new("copy"), str(tmp_path / "back")
     with NearDuplicateFilter.open(index) as pages:
         for number in (0, 30):  # the copies of the second one are in its batch
@@ -199,7 +199,6 @@ def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp
             page=numbers[each.page],
             original=numbers.get(each.original, 0),
             similarity=each.similarity and float(np.float32(each.similarity)),
-            visit=b"",  # servers have none
         )
         for each in there_first
     ]

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.fingerprints.sketch import KEYS, KEYS_BYTES, keys_of, smallest
+from dedup_filter.fingerprints.sketch import KEYS, KEYS_BYTES, keys_in, keys_of, smallest
 from dedup_filter.store import key_table
-from dedup_filter.store.key_table import MOST_OF_KEY, KeyTable, sharing
+from dedup_filter.store.key_table import MOST_OF_KEY, KeyTable, phrase_keys, sharing
 
 
 def packed(*keys):
-    return np.array(keys, "<u4").tobytes().ljust(KEYS_BYTES, b"\0")
+    return b"".join(key.to_bytes(6, "little") for key in keys).ljust(KEYS_BYTES, b"\0")
 
 
 KEY_SETS = st.sets(st.integers(1, 30) | st.just(2**32 - 1), max_size=KEYS)
@@ -153,4 +153,6 @@ def test_a_page_with_a_number_of_more_than_32_bits_is_not_found():
 def test_the_keys_of_a_page_are_those_of_its_smallest_hashes(texts):
     found = keys_of([smallest(np.array(text, np.uint64)) for text in texts])
     least = sorted({each for text in texts for each in text})[:KEYS]
-    assert found == packed(*(each % 2**32 for each in least))
+    assert found == packed(*(each % 2**48 for each in least))
+    assert keys_in(found).tolist()[: len(least)] == [each % 2**48 for each in least]
+    assert phrase_keys(found) == [*dict.fromkeys(n % 2**32 for n in least if n % 2**32)]

@@ -293,9 +293,19 @@ class Connection:
         node = client.nodes_manager.get_node_from_slot(client.keyslot(key))
         return client.get_redis_connection(node).connection_pool
 
-    def keys(self, pattern: str) -> Iterator[bytes]:
-        """Yield the names of all keys with a pattern. Cost: scans all keys of the servers."""
-        yield from self.call(lambda client: [*client.scan_iter(pattern, count=_KEYS)])
+    def numbers(self, kind: str) -> list[int]:
+        """Return the numbers of all records, buckets or lists, each once.
+
+        Cost: scans all keys of the servers, also keys of other programs, 1,000 at a time.
+        """
+        prefix = self.part(kind, 0)[:-1]
+        name = re.compile(re.escape(prefix.encode()) + b"([0-9a-f]{1,16})")
+
+        def scanned(client: Any) -> set[int]:
+            keys = client.scan_iter(f"{prefix}*", count=_KEYS)
+            return {int(found[1], 16) for key in keys if (found := name.fullmatch(key))}
+
+        return [*self.call(scanned)]
 
     def counts(self, name: str) -> dict[str, int]:
         """Return all fields of a hash of integers in the slot of metadata."""

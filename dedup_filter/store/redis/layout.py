@@ -15,7 +15,7 @@ import numpy as np
 import xxhash
 
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.fingerprints.sketch import KEY
+from dedup_filter.fingerprints.sketch import keys_in
 from dedup_filter.store.records import PageRecord
 
 MOST_OF_KEY = 64
@@ -90,7 +90,7 @@ def keys_of_record(record: PageRecord) -> set[Key]:
 
 def phrases_in(keys: bytes) -> set[int]:
     """Return the keys of the phrases of a text."""
-    return {*np.frombuffer(keys, KEY).tolist()} - {0}
+    return {*keys_in(keys).tolist()} - {0}
 
 
 def found_in(buckets: Sequence[bytes | None], keys: Sequence[Key]) -> list[list[int]]:

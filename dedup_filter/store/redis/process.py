@@ -182,7 +182,7 @@ class Process:
             )
         meta = read_meta(self.connection)
         self.crawl, self._identity = int(crawl), meta[b"id"]
-        self.layout = Layout(int(meta[b"bits"]))
+        self.layout.bits = int(meta[b"bits"])
         return differing
 
     def _require_index(self) -> None:

@@ -1,7 +1,7 @@
 """Records of pages on servers: the head, which holds the state of a claim, and the measures.
 
     head     18 bytes: state, version, a random number of the claim, the process that holds it
-    fixed    94 bytes: see `_FIXED`, little-endian
+    fixed    104 bytes: see `_FIXED`, little-endian
     sketch, visit
     lines    UTF-8: language, reason, number of a dropped page's original, canonical key in
              hexadecimal, h1, title, URL
@@ -35,7 +35,7 @@ _FIXED = struct.Struct(f"<BBBBfIIIIIQ16s{KEYS_BYTES}sHH")
 _FIXED_HEAD = struct.Struct("<BBBBfIIIII")
 """The beginning of `_FIXED`."""
 SUMMARY_BYTES = _HEAD.size + _FIXED_HEAD.size
-_STATES = (b"C", b"P", b"K", b"D")
+_STATES, _MARKS = (b"C", b"P", b"K", b"D"), (b"F", b"T")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
 HEAD_BYTES = _HEAD.size
@@ -67,6 +67,13 @@ class Head(NamedTuple):
     def is_undecided(self) -> bool:
         """Whether the page may still be kept or not."""
         return self.state in (b"C", b"P")
+
+    @property
+    def is_of_no_page(self) -> bool:
+        """Whether the record is only a mark: see F and T. Raises ValueError: there is no state."""
+        if self.state not in (*_STATES, *_MARKS):
+            raise ValueError(f"it has a state {self.state!r}")
+        return self.state in _MARKS
 
     def now(self, state: bytes) -> "Head":
         """Return the head with another state."""

@@ -34,6 +34,7 @@ from dedup_filter.store.redis.records import (
 )
 
 _AT_ONCE = 1_000
+_CHECKED_AT_ONCE = 64
 _SETTLED = (b"K", b"D")
 DONE = 1
 """The answer of `swap` if the head was the expected one."""
@@ -67,9 +68,9 @@ class SharedRecords:
 
     def numbers(self) -> list[int]:
         """Return the numbers of all records, ascending. Cost: scans all keys of the servers."""
-        prefix = self.connection.part("r", 0)[:-1]
-        found = (key.decode()[len(prefix) :] for key in self.connection.keys(f"{prefix}*"))
-        return sorted({int(number, 16) for number in found})
+        found = self.connection.numbers("r")
+        found.sort()
+        return found
 
     def summaries(self) -> Iterator[tuple[int, Summary]]:
         """Yield number and state of all pages that are not gone.
@@ -110,19 +111,23 @@ class SharedRecords:
 
         `at_url`: key of a URL; pages at others stay.
         """
-        views = {
-            page: view
-            for page, view in self.views(pages).items()
-            if view is not None
-            and view.head.state in _SETTLED
-            and at_url in (None, view.record.url_key)
-        }
-        swaps = [self.swap(page, view.head, None) for page, view in views.items()]
-        done = zip(views.items(), self.connection.ask_all(swaps), strict=True)
-        gone = {page: view for (page, view), answer in done if answer == DONE}
-        keys = {page: keys_of_record(view.record) for page, view in gone.items()}
-        self.connection.ask_all([cut for page in keys for cut in self.cuts(page, keys[page])])
-        return [*gone]
+        gone = list[int]()
+        for at in range(0, len(pages), _AT_ONCE // 10):
+            views = {
+                page: view
+                for page, view in self.views(pages[at : at + _AT_ONCE // 10]).items()
+                if view is not None
+                and view.head.state in _SETTLED
+                and at_url in (None, view.record.url_key)
+            }
+            swaps = [self.swap(page, view.head, None) for page, view in views.items()]
+            cuts = list[Command]()
+            for page, answer in zip(views, self.connection.ask_all(swaps), strict=True):
+                if answer == DONE:
+                    gone.append(page)
+                    cuts += self.cuts(page, keys_of_record(views[page].record))
+            self.connection.ask_all(cuts)
+        return gone
 
     def forget_at(self, key: int) -> int:
         """Delete all pages at a URL, by its key, but pending ones; return their number."""
@@ -151,17 +156,20 @@ class SharedRecords:
 
     def unfound(self) -> list[int]:
         """Return the pages that one of their keys does not find. Cost: reads all."""
-        lacking, numbers = list[int](), self.numbers()
-        for at in range(0, len(numbers), _AT_ONCE):
-            views = self.views(numbers[at : at + _AT_ONCE])
-            for page, view in views.items():
-                if view is None or view.head.state not in _SETTLED:
-                    continue
-                keys = [*keys_of_record(view.record)]
-                found = found_in(self.connection.ask_all(self.reads(keys)), keys)
-                if any(page not in pages and len(pages) < MOST_OF_KEY for pages in found):
-                    lacking.append(page)
-        return lacking
+        lacking, numbers = set[int](), self.numbers()
+        for at in range(0, len(numbers), _CHECKED_AT_ONCE):
+            wanted = [
+                (page, key)
+                for page, view in self.views(numbers[at : at + _CHECKED_AT_ONCE]).items()
+                if view is not None and view.head.state in _SETTLED
+                for key in keys_of_record(view.record)
+            ]
+            keys = [key for _, key in wanted]
+            found = found_in(self.connection.ask_all(self.reads(keys)), keys)
+            for (page, _), pages in zip(wanted, found, strict=True):
+                if page not in pages and len(pages) < MOST_OF_KEY:
+                    lacking.add(page)
+        return sorted(lacking)
 
     def is_over(self, last_seen: int) -> bool:
         """Return whether a page that was seen last at some time has expired."""
@@ -206,7 +214,7 @@ class SharedRecords:
             return None
         try:
             head, packed = split_record(value)
-            if head.state not in (b"C", b"P", b"K", b"D"):
+            if head.is_of_no_page:
                 return None
             record = unpack_record(page, packed, is_pending=head.is_undecided)
         except ValueError as error:

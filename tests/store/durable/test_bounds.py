@@ -148,9 +148,7 @@ def test_bounds_hold_from_the_next_opening_on(kept_place, article, clock):
             assert len(pages) == count
 
 
-def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(
-    local_place, monkeypatch
-):
+def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(local_place, monkeypatch):
     """Guarantee 3: every page within `max_distance`, of a crowd the 64 nearest."""
     monkeypatch.setattr("dedup_filter.judge.profile_of", profile_of_said)
     with local_place.open(max_distance=3, shared_phrases=False) as pages:

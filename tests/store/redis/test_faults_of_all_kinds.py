@@ -74,10 +74,7 @@ class Crawlers(RuleBasedStateMachine):
         if verdict is AWAY:
             self.kept[url] = page
         elif verdict.original_page is not None:
-            if (
-                way == "s"
-                and verdict.original_page not in self.crawlers[who].conductor._claims
-            ):
+            if way == "s" and verdict.original_page not in self.crawlers[who].conductor._claims:
                 self.require_kept(verdict, page)
             else:
                 self.waiting[who].append((page, verdict))

@@ -175,7 +175,7 @@ def test_pages_that_repeat_a_page_that_withdrew_are_judged_anew(crawlers):
 
 
 def test_a_claim_that_its_owner_has_settled_and_a_server_brings_back_ends(redis_server, crawlers):
-    one, other = crawlers
+    one, _ = crawlers
     held = claim(one, like(1))
     past = Past(redis_server.client())
     one.release(held)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
-from dedup_filter.fingerprints.sketch import KEYS_BYTES, row_in, sketch
+from dedup_filter.fingerprints.sketch import KEYS_BYTES, sketch
 from dedup_filter.model import Outcome
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.records import _VERSION, pack_record, unpack_record

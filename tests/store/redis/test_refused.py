@@ -11,8 +11,8 @@ from shared_crawlers import Past
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch, StoreAway, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.shared_judge import SharedJudge
-from dedup_filter.store.redis.records import FORMAT
 from dedup_filter.store.redis.keeper import SharedReader
+from dedup_filter.store.redis.records import FORMAT
 
 SECRET = "s3cret-Wörd/+%"
 META = "dedup:{pages}:meta"
@@ -123,8 +123,9 @@ def test_an_index_of_another_scheme_or_format_is_refused_and_left_as_it_was(
     if kind is SchemeMismatch:
         assert "go back to what it was made with" in said
     else:
-        with pytest.raises(kind, match="is of format|other keys"), SharedReader.open(
-            redis_server.url
+        with (
+            pytest.raises(kind, match=r"is of format|other keys"),
+            SharedReader.open(redis_server.url),
         ):
             pass
     assert Past(client).keys == before
@@ -190,7 +191,9 @@ def test_an_index_of_the_log_of_earlier_versions_is_refused_in_one_sentence(redi
     client.set("dedup:{pages}:length", 7)
     before = Past(client).keys
     said = refusal(redis_server.url, ConfigError)
-    assert "is of format 5, and this version of dedup-filter reads format 6: export it with " in said
+    assert (
+        "is of format 5, and this version of dedup-filter reads format 6: export it with " in said
+    )
     assert Past(client).keys == before
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.frames import slots
 from dedup_filter.frames.host_frames import pack
+from dedup_filter.frames.slots import VISITS
 from dedup_filter.store.redis.frames import MOST_UPDATES
 from dedup_filter.upkeep import index_at
 
@@ -171,18 +171,23 @@ def test_who_does_not_know_whether_an_update_was_added_reads_all(servers, open_p
     assert known.pages == servers.client().llen(key) == 3
 
 
-def test_places_that_change_are_learnt_by_visits_of_several_crawlers(
-    servers, open_pages, framed, article
-):
-    """What a clock or a teaser showed at each visit, each crawler has met at one page only."""
-    for visit in range(5):
-        for seed in range(4):
-            html = framed(seed).replace("</article>", f"</article><aside>{article(visit, 9)}</aside>")
-            with NearDuplicateFilter.open(servers.url, crawl=f"{visit}") as pages:
-                pages.see(f"{SITE}/{seed}", html=html)
-    with index_at(servers.url).recorded() as recorded:
-        sightings = recorded.host("site.example").sightings
-    assert slots._ANY in sightings
+def test_places_that_change_are_learnt_by_visits_of_several_crawlers(servers, open_pages, article):
+    """Each crawler has met a change at one page only."""
+
+    def html(seed, visit):
+        quote = f'<div class="quote"><p>{article(100 * seed + visit, words=24)}</p></div>'
+        text = "".join(f"<p>{article(1000 * seed + part, words=60)}</p>" for part in range(2))
+        return f"<title>Page {seed}</title><main><h1>Page {seed}</h1>{quote}{text}</main>"
+
+    def see(visit, seed):
+        with NearDuplicateFilter.open(servers.url, crawl=f"{visit}") as pages:
+            found = pages.see(f"{SITE}/{seed}", html=html(seed, visit))
+            return found, pages.conductor.learnt
+
+    assert {see(0, seed)[0].outcome for seed in range(1, 9)} == {"new"}
+    visits = [see(1, seed) for seed in range(1, 9)]
+    assert [found.change > 0 for found, _ in visits] == [True] * VISITS + [False] * (8 - VISITS)
+    assert [learnt for _, learnt in visits] == [0] * (VISITS - 1) + [1] + [0] * (8 - VISITS)
 
 
 def test_waiting_pages_are_judged_again_by_updates_of_others(open_pages, framed, article):
