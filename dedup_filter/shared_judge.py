@@ -26,7 +26,7 @@ from dedup_filter.store.location import scheme_of
 from dedup_filter.store.protocol import Waiting
 from dedup_filter.store.records import PageRecord, measures_of
 from dedup_filter.store.redis.frames import FrameLists
-from dedup_filter.store.redis.layout import keys_of, keys_of_profile
+from dedup_filter.store.redis.layout import Key, keys_of, keys_of_profile
 from dedup_filter.store.redis.pages import Overtaken, SharedPages
 from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.sqlite_store import SqliteStore
@@ -49,6 +49,8 @@ class SharedJudge(Judge):
         self._lists = FrameLists(process.connection, self._pages.seconds)
         self._foreign: dict[int, tuple[Claim, bytes]] = {}
         """Number -> pending page of another process that pages here repeat, and its nonce."""
+        self._keys: set[Key] = set()
+        """The keys by which the page that is judged has looked up others."""
         self._is_seeing = False
         """Whether the page that is judged is kept with the next call, and never pending."""
         try:
@@ -218,7 +220,8 @@ class SharedJudge(Judge):
     def _compared(
         self, place: Place, page: PageProfile, visit: tuple[PageRecord, Visit] | None
     ) -> Verdict:
-        self._pages.read(keys_of_profile(page))
+        self._keys = keys_of_profile(page)
+        self._pages.read(self._keys)
         return super()._compared(place, page, visit)
 
     def _original(self, found: Verdict) -> Claim | None:
@@ -252,7 +255,9 @@ class SharedJudge(Judge):
             return again.original_page == judged.verdict.original_page
 
         # A page is found by every key by which it looks up.
-        keys = keys_of_profile(compared) | keys_of_profile(judged.profile)
+        keys = self._keys
+        if judged.profile is not compared:
+            keys = keys | keys_of_profile(judged.profile)
         self._pages.claim(record, keys, is_still, is_decided=not self._is_seeing)
         return record
 

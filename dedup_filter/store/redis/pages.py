@@ -70,8 +70,7 @@ class _Held:
     """An undecided page of this process."""
 
     head: Head
-    rest: bytes
-    """Its record without the head."""
+    record: PageRecord
     keys: list[Key]
     is_still: Callable[[], bool]
     """Returns whether its verdict holds with the pages that were read since."""
@@ -191,7 +190,7 @@ class SharedPages(SharedRecords):
             Overtaken: another page was claimed or kept meanwhile.
         """
         head = Head(b"C", 0, secrets.token_bytes(8), self.process.name)
-        held = _Held(head, pack_record(record), [*keys, *self._of_url(record)], is_still)
+        held = _Held(head, record, [*keys, *self._of_url(record)], is_still)
         self._held[record.page] = held
         try:
             self._write_and_look(record.page, held)
@@ -281,7 +280,7 @@ class SharedPages(SharedRecords):
 
     def _write_and_look(self, number: int, held: _Held) -> None:
         """Write the record and the keys of a page, then look at the pages that came meanwhile."""
-        began, value = monotonic(), held.head.packed + held.rest
+        began, value = monotonic(), held.head.packed + pack_record(held.record)
         commands: list[Command] = [("SET", self.name(number), value, "NX", "EX", LEASE)]
         for add, read in zip(self.adds(number, held.keys), self.reads(held.keys), strict=True):
             commands += [add, read]
@@ -292,19 +291,22 @@ class SharedPages(SharedRecords):
 
     def _look(self, number: int, held: _Held, buckets: Sequence[bytes]) -> None:
         """Withdraw for pages that came meanwhile, and overrule claiming ones of higher numbers."""
-        self._own = number
+        self._own, known = number, self._views.copy()
         while True:
-            before = self._views.copy()
             self._take(held.keys, buckets, full=held.full)
-            if self._views != before and not held.is_still():
+            if self._views != known and not held.is_still():
                 raise Overtaken
-            rivals = [
-                self.swap(page, view.head, view.head.revised())
+            known = self._views.copy()
+            rivals = {
+                page: self.swap(page, view.head, view.head.revised())
                 for page, view in self._views.items()
                 if view.head.state == b"C" and page > number
-            ]
-            if all(answer == DONE for answer in self.connection.ask_all(rivals)):
+            }
+            answers = self.connection.ask_all([*rivals.values()])
+            if all(answer == DONE for answer in answers):
                 return
+            # Also those that have withdrawn since, and are in no bucket any more.
+            self._read_pages({page: [] for page in rivals})
             buckets = self.connection.ask_all(self.reads(held.keys))
 
     def _decide(
@@ -333,18 +335,20 @@ class SharedPages(SharedRecords):
 
     def _kept(self, number: int, held: _Held, record: PageRecord) -> PageRecord:
         """Keep a claimed page. If its lease is over, it is kept all the same."""
-        rest = pack_record(record)
-        new = keys_of_record(record).difference(held.keys)
-        self.connection.ask_all(self.adds(number, new))
-        held.keys += new
-        is_there = self._decide(number, b"K", b"" if rest == held.rest else rest, self.seconds or 0)
+        rest = b""
+        if record != held.record._replace(is_pending=False):
+            rest, new = pack_record(record), keys_of_record(record).difference(held.keys)
+            self.connection.ask_all(self.adds(number, new))
+            held.keys += new
+        is_there = self._decide(number, b"K", rest, self.seconds or 0)
         while not is_there:
             # Its entries may be gone, too; it may be kept beside a page that came since.
             if held.head.state == b"C":
                 raise Overtaken
             life = () if self.seconds is None else ("EX", self.seconds)
             head = held.head.now(b"K")
-            put = "SET", self.name(record.page), head.packed + rest, "NX", *life
+            value = head.packed + pack_record(record)
+            put = "SET", self.name(record.page), value, "NX", *life
             answers = self.connection.ask_all([put, *self.adds(record.page, held.keys)])
             is_there = bool(answers[0])
             if not is_there:

@@ -161,6 +161,34 @@ def test_of_pages_that_claim_at_once_the_first_is_kept_and_the_other_looks_again
     assert claims[1:] == [None]
 
 
+@pytest.mark.parametrize("way", ["release", "commit"])
+def test_a_page_that_was_claiming_and_is_settled_before_it_is_overruled_is_read_again(
+    crawlers, monkeypatch, way
+):
+    """One that withdrew is in no bucket any more."""
+    one, other = crawlers
+    mine, later = one.conductor._pages, []
+    claim_page, take = SharedPages.claim, SharedPages._take
+
+    def after_the_other(pages, *given, **options):
+        if pages is mine and not later:
+            with monkeypatch.context() as patch:
+                patch.setattr(SharedPages, "_decide", lambda *_: True)  # it is claiming still
+                later.append(claim(other, like(1, 1)))
+        claim_page(pages, *given, **options)
+
+    def settle_after(pages, *given, **options):
+        take(pages, *given, **options)
+        if pages is mine and pages._own and len(later) == 1:
+            later.append(getattr(other, way)(later[0]))
+
+    monkeypatch.setattr(SharedPages, "claim", after_the_other)
+    monkeypatch.setattr(SharedPages, "_take", settle_after)
+    verdict = claim(one, like(1))
+    assert len(later) == 2
+    assert verdict.outcome == ("new" if way == "release" else "near")
+
+
 def test_pages_that_repeat_a_page_that_withdrew_are_judged_anew(crawlers):
     one, other = crawlers
     held = claim(one, like(1))
