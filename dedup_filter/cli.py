@@ -9,19 +9,17 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 from click.shell_completion import shell_complete
 
-from dedup_filter.commands import BareGroupError, CommandGroup
+from dedup_filter.commands import CommandGroup
 from dedup_filter.errors import DedupError
 from dedup_filter.wording import printable
 
 _COMPLETE = "_DEDUP_FILTER_COMPLETE"
 """Variable by which a shell requests completions, by click's convention."""
-_INDEX = ("INDEX", "DIR")
-"""Names of arguments that are an index, or an index in a directory."""
 _NAMES = "scan report explain compare find tune text see serve rules index bits".split()
 """The commands, which are modules of `commands`; first what most people do."""
 
@@ -30,11 +28,13 @@ class _Commands(CommandGroup):
     """Imports the module of a command only when it is needed: some take long to load."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names of all commands."""
         return _NAMES
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of a name, None if there is none."""
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        name: str,
+    ) -> click.Command | None:
         if name not in _NAMES:
             return None
         module = import_module(f"dedup_filter.commands.{name}")
@@ -42,9 +42,7 @@ class _Commands(CommandGroup):
         return command
 
 
-@click.group(
-    cls=_Commands, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dedup-filter", prog_name="dedup-filter")
 def _cli() -> None:
     """Remove near-duplicate pages from crawls, and show why pages are dropped or kept.
@@ -69,20 +67,19 @@ def main(
 ) -> NoReturn:
     """Run the command that the arguments (default: of this process) name, and exit.
 
-    `program` is the command as the user typed it. If a command is given no INDEX, `index_location`
-    is called for the location of the index.
+    `program` is the command as the user typed it. `index_location` returns the location of the
+    index for a command that is given none.
     """
     code = 0
     completion = os.environ.get(_COMPLETE)
     if completion:
         sys.exit(shell_complete(_cli, {}, program, _COMPLETE, completion))
-    defaults = None if index_location is None else _defaults(_cli, index_location)
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):  # a character that it lacks is no failure
             sys.stdout.reconfigure(errors="backslashreplace")
         # `_cli.main` is not used, as it takes a closed pipe for a failure.
         given = list(sys.argv[1:] if arguments is None else arguments)
-        with _cli.make_context(program, given, default_map=defaults) as context:
+        with _cli.make_context(program, given, obj=index_location) as context:
             _cli.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as end:
@@ -104,26 +101,8 @@ def main(
     sys.exit(code)
 
 
-def _defaults(command: click.Command | None, index_location: Callable[[], str]) -> dict[str, Any]:
-    """Return a default for a command's argument INDEX or DIR; for a group, by command.
-
-    An option --index gets no default, as its command also works without an index.
-    """
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        commands = {
-            name: command.get_command(context, name) for name in command.list_commands(context)
-        }
-        return {name: _defaults(each, index_location) for name, each in commands.items()}
-    return {
-        each.name: index_location
-        for each in (command.params if command is not None else ())
-        if isinstance(each, click.Argument) and each.name and each.human_readable_name in _INDEX
-    }
-
-
 def _message(error: click.ClickException) -> str:
-    if isinstance(error, BareGroupError):
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error.message
     used: click.Context | None = getattr(error, "ctx", None)
     usage = f"{used.get_usage()}\n" if used else ""

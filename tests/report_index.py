@@ -1,14 +1,15 @@
-"""An index for tests of the report: pages near and far, exact copies, advertisements, hostile ones.
+"""An index for tests of the report: pages near and far, exact copies, hostile ones.
 
 `made_index` is judged by the filter. `made_report` draws a report on pairs that are only said, for
 what an index would take long to be filled with.
 """
 
+from collections import Counter
+
 from made_text import prose
 
 from dedup_filter import FilterConfig, NearDuplicateFilter
-from dedup_filter.review.report.collect import Pair, ReportData
-from dedup_filter.review.report.pack_texts import NOT_KEPT, PackedTexts
+from dedup_filter.review.report.collect import ReportData
 from dedup_filter.review.report.render import render
 from dedup_filter.store.records import PageRecord
 
@@ -29,7 +30,7 @@ def made_index(folder, *, keep_text=True):
     """Fill an index; return the folder.
 
     Ten stories at ten sites with more and more edits, of which those with many are kept; an exact
-    copy with an advertisement; Chinese; a page that came twice; hostile pages, each dropped for one
+    copy with an emoji; Chinese; a page that came twice; hostile pages, each dropped for one
     of harmless looks.
     """
     chinese = "据新华社报道，昨天下午在北京举行的会议上，代表们讨论了城市的交通问题。" * 8
@@ -37,7 +38,7 @@ def made_index(folder, *, keep_text=True):
         for seed in range(10):
             for edits in (0, 1, 2, 4, 5, 6, 8, 10, 11):
                 pages.see(f"https://site{edits}.example/{seed}", text=prose(seed, edits))
-        # Characters of two UTF-16 units, and an advertisement among sentences.
+        # A character of two UTF-16 units.
         long = f"\U0001f600 {prose(50)}\n{ADVERT * 2}\n{prose(51)}"
         pages.see("https://shop.example/1", text=long)
         pages.see("https://shop.example/2", text=long)
@@ -61,22 +62,18 @@ def made_report(duplicates):
     found = ReportData(
         made=1_700_000_000,
         config=FilterConfig(),
-        figures={
-            "pages": duplicates + duplicates // 10,
-            "kept": duplicates // 10,
-            "hosts": 50,
-            "outcomes": {"near": duplicates, "exact": 0, "revisit": 0, "unjudged": 0},
-        },
+        hosts=50,
+        outcomes=Counter(near=duplicates, new=duplicates // 10),
     )
     kept = duplicates // 10
     for page in range(1, kept + 1):
         found.add(_record(page, "new"))
     for page in range(kept + 1, kept + duplicates + 1):
-        found.add(_record(page, "near"))
-        original, distance = page % kept + 1, page % 13
-        found.pairs.append(Pair(page, original, distance, 0.8 + page % 200 / 1_000, "near"))
-    texts = PackedTexts([NOT_KEPT] * duplicates)
-    return render("made", found, texts)
+        measured = {"distance": page % 13, "similarity": 0.8 + page % 200 / 1_000}
+        record = _record(page, "near")._replace(original=page % kept + 1, **measured)
+        found.add(record)
+        found.pairs.append(record)
+    return render("made", found)
 
 
 def _record(page, outcome):

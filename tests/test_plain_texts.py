@@ -4,7 +4,7 @@ import json
 import textwrap
 
 import pytest
-from command_line import lines, run
+from command_line import lines, run_process
 from made_text import prose
 
 from dedup_filter.filter import NearDuplicateFilter
@@ -109,7 +109,7 @@ class TestAllWaysIntoAFilter:
     def test_of_an_index(self, tmp_path):
         index = str(tmp_path / "index")
         feed = "".join(f"{json.dumps(each)}\n" for each in PAGES)
-        assert run("index", "import", index, "--set", "keep_text=True", text=feed)[0] == 0
+        assert run_process("see", index, "--set", "keep_text=True", text=feed)[0] == 0
         with SqliteStore.open_to_read(index) as reader:
             heads = [record.h1 for record in reader.records()]
         assert heads == ["Oak bench", "Oak stool", "Oak bench", "Oak bench"]

@@ -15,7 +15,7 @@ import pytest
 from command_line import COMMAND, run, run_process
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.cli import _cli, _defaults
+from dedup_filter.cli import _cli, main
 
 PYPROJECT = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
 SCRAPY = [sys.executable, "-m", "scrapy"]
@@ -65,7 +65,7 @@ def settings(project):
     ("arguments", "text", "code"),
     [
         ("bits pairs --hex --max-distance 3", "8\n11\n4096\n", 0),
-        ("bits plan --max-distance 3 --pages 1e6 --memory 1MB", "", 1),
+        ("bits fingerprint -", "Too short", 1),
         ("index -h", "", 0),
         ("-s LOG_LEVEL=INFO bits", "", 2),
         *(
@@ -108,20 +108,26 @@ def test_the_project_names_the_index(scrapy, project, settings):
 
 
 def test_each_command_on_an_index_has_that_of_the_project_and_no_other_command():
-    def with_index(group, defaults):
-        context = click.Context(group)
+    class AskedError(Exception):
+        pass
+
+    def there():
+        raise AskedError
+
+    def commands(group, context, *names):
         for name in group.list_commands(context):
             command = group.get_command(context, name)
             if isinstance(command, click.Group):
-                yield from with_index(command, defaults[name])
+                yield from commands(command, context, *names, name)
             else:
                 _, first, *_ = [*command.collect_usage_pieces(context), ""]
-                yield (name, first, [each() for each in defaults[name].values()])
+                yield [*names, name], first in ("INDEX", "DIR")
 
-    found = list(with_index(_cli, _defaults(_cli, lambda: "there")))
-    assert {name for name, _, given in found if given} > {"stats", "find", "tune"}
-    for name, first, given in found:
-        assert given == ["there"] * (first in ("INDEX", "DIR")), name
+    found = list(commands(_cli, click.Context(_cli)))
+    assert {names[-1] for names, has_index in found if has_index} > {"stats", "find", "tune"}
+    for names, has_index in found:
+        with pytest.raises(AskedError if has_index else SystemExit):
+            main(names if has_index else [*names, "--none"], index_location=there)
 
 
 def test_without_an_index_in_the_settings_one_must_be_given(scrapy, project, settings):

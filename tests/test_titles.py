@@ -8,7 +8,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import lines, refused, run
+from command_line import lines, refused, run_process
 from made_text import prose
 
 from dedup_filter.filter import NearDuplicateFilter
@@ -92,7 +92,7 @@ def test_a_scan_reads_it(tmp_path, name):
 def test_an_index_keeps_it_for_another_judgement(tmp_path):
     text = "".join(f"{json.dumps(each)}\n" for each in ITEMS)
     index = str(tmp_path / "index")
-    code, _, err = run("index", "import", index, "--set", "keep_text=True", *OPTIONS, text=text)
+    code, _, err = run_process("see", index, "--set", "keep_text=True", *OPTIONS, text=text)
     assert (code, err) == (0, "")
     with SqliteStore.open_to_read(index) as reader:
         titles = [record.title for record in reader.records()]

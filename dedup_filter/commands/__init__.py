@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
+from functools import partial
+from textwrap import wrap
 from typing import Any, TypeVar
 
 import click
@@ -18,6 +20,7 @@ from click.shell_completion import CompletionItem
 from dedup_filter.wording import counted, printable
 
 T = TypeVar("T")
+COLUMNS = 100
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON objects with named fields."
@@ -35,18 +38,8 @@ def progress(
     )
 
 
-class BareGroupError(click.ClickException):
-    """A group was named without a command; the message is its help, which lists its commands."""
-
-    exit_code = 2
-
-
 class CommandGroup(click.Group):
-    """A group of commands that lists them, in their order, if none is named.
-
-    click's own group does so, too, but its exit code and stream depend on its version. Make this
-    group with `no_args_is_help=False`.
-    """
+    """A group of commands that lists them in their order, and answers a wrong name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -67,20 +60,29 @@ class CommandGroup(click.Group):
                 [(name, each.get_short_help_str(1000)) for name, each in commands if each]
             )
 
-    def make_context(
-        self, info_name: str | None, args: list[str], *more: Any, **extra: Any
-    ) -> click.Context:
-        """Make the context of a call; BareGroupError: there are no arguments to run or complete."""
-        is_bare = not (args or extra.get("resilient_parsing"))
-        context = super().make_context(info_name, args, *more, **extra)
-        if is_bare:
-            raise BareGroupError(context.get_help())
-        return context
-
 
 def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Let the shell complete the name of a folder, such as an index."""
     return [CompletionItem(incomplete, type="dir")]
+
+
+def location_of(ctx: click.Context, param: click.Parameter, given: str | None) -> str:
+    """Return a location that was given, or that of the project (see `cli.main`)."""
+    location = ctx.obj() if given is None and ctx.obj is not None else given
+    if location is None:
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return str(location)
+
+
+location_argument = partial(
+    click.argument,
+    "index",
+    metavar="INDEX",
+    required=False,
+    callback=location_of,
+    shell_complete=folders,
+)
+"""The location of an index."""
 
 
 def write_lines(values: Iterable[Any]) -> None:
@@ -110,6 +112,40 @@ def named(value: Any) -> Any:
 def say(text: str, *, err: bool = False) -> None:
     """Write a line for people on standard output."""
     click.echo(printable(text), err=err)
+
+
+def head(text: str) -> None:
+    """Begin a section for people: a heading after an empty line."""
+    say("")
+    paragraph(text, "")
+
+
+def section(title: str, paragraphs: Iterable[str]) -> None:
+    """Write a section."""
+    head(title)
+    for each in paragraphs:
+        paragraph(each)
+
+
+def entry(name: str, value: str) -> None:
+    """Write a named value; further lines stand below the first."""
+    paragraph(value, f"{name:<13}", " " * 13)
+
+
+def paragraph(text: str, first: str = "  ", others: str | None = None) -> None:
+    """Write a text behind indents, in lines of at most `COLUMNS` characters.
+
+    Words are whole: longer ones, and scripts without spaces, are left to the terminal.
+    """
+    for line in wrap(
+        printable(" ".join(text.split())),
+        COLUMNS,
+        initial_indent=first,
+        subsequent_indent=first if others is None else others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        say(line)
 
 
 def say_without_url(pages: int) -> None:

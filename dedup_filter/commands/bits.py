@@ -1,26 +1,48 @@
-"""`dedup-filter bits ...`: fingerprints, one a line -> a line of JSON for each result."""
+"""`dedup-filter bits ...`: fingerprints, one a line -> a line of JSON for each result.
 
-from collections.abc import Callable
+`bits plan` ranks layouts by estimates for a 2-core machine (`dedup_filter.hamming.planner`). They
+were fitted to indexes of up to 10 million random fingerprints, and are extrapolated beyond.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 import click
 import numpy as np
 
 from dedup_filter.commands import CommandGroup, json_option, say, write, write_lines
-from dedup_filter.commands.fingerprints import all_in, each_in
 from dedup_filter.commands.options import filter_option, max_distance_option, pages_argument
-from dedup_filter.commands.plan import plan_command
+from dedup_filter.errors import DedupError
 from dedup_filter.hamming.clusters import DisjointSets
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.near_pairs import pair_blocks
-from dedup_filter.hamming.pairs import distinct
+from dedup_filter.hamming.pairs import UInt64Array, distinct
+from dedup_filter.hamming.planner import Estimate, chance_neighbours, papers, plan, ranked
 from dedup_filter.model import as_hex
 from dedup_filter.review.recorded_pages import RecordedPages, require_pages
+from dedup_filter.wording import counted
 
 _Shown = Callable[[int], int | str]
+_FINGERPRINT = re.compile(rb"[0-9]+|0[xX][0-9a-fA-F]+")
+_LONGEST = 1000
+"""Bytes of a line; of a longer one no more is read."""
+_MOST_PAGES = 10**15
+_SHOWN = 8
+"""Layouts that are shown to people."""
+_HEADINGS = (
+    "layout                      tables   bits  probes      candidates   look-up us"
+    "    us a page  bytes  against the best"
+)
+_LINE = (
+    "{name:<27}{tables:>7}{bits:>7}{probes:>8,}{candidates:>16,.0f}{look_up_us:>13,.1f}"
+    "{page_us:>13,.1f}{bytes_per_entry:>7.0f}  {slower:,.3g} x{mark}"
+)
 
 
-@click.group("bits", cls=CommandGroup, no_args_is_help=False)
+@click.group("bits", cls=CommandGroup)
 def bits_command() -> None:
     """Compare fingerprints, numbers of 64 bits, by their bits alone.
 
@@ -30,7 +52,31 @@ def bits_command() -> None:
     """
 
 
-bits_command.add_command(plan_command)
+def _fingerprints(file: BinaryIO) -> Iterator[int]:
+    """Yield each fingerprint in a file, as its line arrives. Cost: 1 us a line.
+
+    Raises:
+        DedupError: a line is not a fingerprint; the message has the number of the line.
+    """
+    for number, line in enumerate(iter(partial(file.readline, _LONGEST), b""), 1):
+        word = line.strip()
+        if not word:
+            continue
+        value = 1 << 64
+        if len(line) < _LONGEST and _FINGERPRINT.fullmatch(word):
+            value = int(word, 16 if word[:2].lower() == b"0x" else 10)
+        if value >> 64:
+            shown = word[:40].decode(errors="backslashreplace")
+            name = "standard input" if file is sys.stdin.buffer else repr(file.name)
+            raise DedupError(
+                f"{name}, line {number}: {shown!r} is no fingerprint; expected a number from 0 to "
+                "18446744073709551615, decimal or hexadecimal with 0x"
+            )
+        yield value
+
+
+def _all_in(file: BinaryIO) -> UInt64Array:
+    return np.fromiter(_fingerprints(file), np.uint64)
 
 
 _hex_option = click.option(
@@ -66,10 +112,10 @@ def _near(
     """  # noqa: D301 - click must see the character
     if stored is queries:
         raise click.UsageError("only one of STORED and QUERIES can be standard input")
-    values = distinct(all_in(stored))
+    values = distinct(_all_in(stored))
     index = HammingIndex(max_distance, expected=max(len(values), 1))
     index.add_many(values, range(len(values)))
-    for query in each_in(queries):
+    for query in _fingerprints(queries):
         near = [(shown(match.fingerprint), match.distance) for match in index.within(query)]
         entries = [{"fingerprint": entry, "distance": bits} for entry, bits in near]
         answer = {"fingerprint": shown(query), "near": entries}
@@ -96,7 +142,7 @@ def _pairs(fingerprints: BinaryIO, max_distance: int, shown: _Shown, as_json: bo
     {"pair": [8, 11], "distance": 2}
     {"pair": [8, 4096], "distance": 2}
     """  # noqa: D301 - click must see the character
-    for values in pair_blocks(all_in(fingerprints), max_distance):
+    for values in pair_blocks(_all_in(fingerprints), max_distance):
         distances = np.bitwise_count(values[:, 0] ^ values[:, 1]).tolist()
         for values_of_pair, distance in zip(values.tolist(), distances, strict=True):
             pair = [shown(each) for each in values_of_pair]
@@ -123,7 +169,7 @@ def _clusters(fingerprints: BinaryIO, max_distance: int, shown: _Shown, as_json:
     $ printf '%s\\n' 11 8 | dedup-filter bits clusters --json
     {"representative": 11, "size": 2, "spread": 2, "members": [11, 8]}
     """  # noqa: D301 - click must see the character
-    values = all_in(fingerprints)
+    values = _all_in(fingerprints)
     order = np.argsort(values, kind="stable")
     sets = DisjointSets(len(values))
     for pairs in pair_blocks(values, max_distance):
@@ -170,3 +216,60 @@ def _fingerprint(pages: tuple[str, ...], options: dict[str, Any], as_json: bool)
                 say(f"{name}: it has no fingerprint ({reason})", err=True)
     if is_any_without:
         raise click.exceptions.Exit(1)
+
+
+def _pages(value: str) -> int:
+    try:
+        pages = float(value)
+    except ValueError:
+        pages = 0
+    if not 1 <= pages <= _MOST_PAGES or pages != int(pages):
+        raise click.BadParameter(f"{value!r} is not a number of pages, 1 to {_MOST_PAGES:g}")
+    return int(pages)
+
+
+@bits_command.command("plan")
+@click.option("--pages", type=_pages, metavar="NUMBER", required=True, help="Pages, like 1e9.")
+@max_distance_option()
+@json_option
+def _plan(pages: int, max_distance: int, as_json: bool) -> None:
+    """Rank the layouts of tables that an index can have, by time.
+
+    An index takes the layout with a mark (*). The layouts of the literature come last. Compare the
+    times, in microseconds, only with one another: they are estimates, without the confirmation of
+    candidates.
+
+    \b
+    layout      blocks, leading blocks: Layout(6, 3) cuts the 64 bits into 6 blocks, and each choice
+                of 3 leads one table
+    bits        width of the prefix that a probe looks up
+    candidates  stored fingerprints that a look-up compares
+    us a page   time of a look-up and an insert; the last column compares it with the best
+    bytes       memory for each stored page
+    """  # noqa: D301 - click must see the character
+    found, literature = ranked(max_distance, pages), papers(max_distance, pages)
+    taken = plan(max_distance, pages)
+
+    def row(one: Estimate, name: str = "") -> dict[str, Any]:
+        layout = one.layout and repr(one.layout)
+        chosen = not name and one.layout == taken
+        name = name or layout or "no tables: all compared"
+        values = {"name": name, **vars(one), "layout": layout, "page_us": one.page_us}
+        return {**values, "from_literature": name in literature, "chosen": chosen}
+
+    ours, others = [row(one) for one in found], [row(one, name) for name, one in literature.items()]
+    if as_json:
+        write_lines([*ours, *others])
+        return
+
+    def line(row: dict[str, Any]) -> str:
+        bits = "-".join(map(str, sorted({*row["prefix_bits"]})))
+        slower = row["page_us"] / found[0].page_us
+        return _LINE.format(**row, bits=bits, slower=slower, mark=" *" if row["chosen"] else "")
+
+    shown = [*ours[:_SHOWN], *(row for row in ours[_SHOWN:] if row["layout"] is None)]
+    say(f"{counted(pages, 'page')}, at most {counted(max_distance, 'bit')} apart.")
+    chance = chance_neighbours(max_distance, pages)
+    say(f"Unrelated pages near to each by chance: {chance:.2g}, if all bits are random.")
+    for each in ("", _HEADINGS, *map(line, shown), "", *map(line, others)):
+        say(each)

@@ -1,27 +1,22 @@
 """`dedup-filter compare`: two pages -> whether one would be dropped for the other, and why."""
 
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, named, write_lines
+from dedup_filter.commands import entry, head, json_option, named, paragraph, write_lines
 from dedup_filter.commands.explain import about, title_of
 from dedup_filter.commands.options import filter_option, index_option
-from dedup_filter.commands.sections import COLUMNS, Word, entry, filled, head
-from dedup_filter.review.compare import Comparison, compare
+from dedup_filter.review.compare import Change, Comparison, compare, is_letter_of_unspaced
 from dedup_filter.review.refusals import why
-from dedup_filter.review.text_diff import Change, is_letter_of_unspaced
 from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted, printable
 
 _AROUND = 6
 """Words that both texts have, shown before and after a change."""
 _LONGEST_WORD = 40
-"""Characters of a word that are shown; wide ones take two columns."""
-_COLOURS = {"gone": "red", "new": "green"}
+"""Characters of a word that are shown."""
 _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
 
 
@@ -35,7 +30,6 @@ _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
     help="URL of a page in a file; give it again for B. Pages of one host are judged differently.",
 )
 @index_option
-@click.option("--bits", is_flag=True, help="Also the bits that differ.")
 @filter_option
 @json_option
 def compare_command(
@@ -44,15 +38,15 @@ def compare_command(
     urls: tuple[str, ...],
     index: Index | None,
     options: dict[str, Any],
-    **flags: bool,
+    *,
+    as_json: bool,
 ) -> None:
     """Show whether a crawl that has kept A would drop B for it, and why.
 
     A and B are URLs, paths of files, or standard input (-). Pages of one host are judged more
     strictly. If B is near A but kept, the output says which text of B is missing in A, and which
     elements make the difference if B without them would be dropped. Then come the shares of phrases
-    that both pages have, and a word diff: in colours on a terminal (unless NO_COLOR is set),
-    elsewhere with the marks [-only in A-] and {+only in B+}.
+    that both pages have, and a word diff, with the marks [-only in A-] and {+only in B+}.
 
     With --index the options of its crawls are used, and the frames that they have found. URLs that
     are in the index are compared as recorded; B is judged if its blocks were kept
@@ -62,15 +56,14 @@ def compare_command(
         raise click.UsageError("--url is given at most twice: for A and for B")
     found = compare((first, second), (*urls, "", "")[:2], options, index)
     values = _object(found)
-    if flags["as_json"]:
-        write_lines([values | (named({"bits": found.bits}) if flags["bits"] else {})])
+    if as_json:
+        write_lines([values])
     else:
-        _write(found, values, with_bits=flags["bits"])
+        _write(found, values)
 
 
 def _object(found: Comparison) -> dict[str, Any]:
-    bits, verdict = found.bits, found.verdict
-    said = None
+    verdict, said = found.verdict, None
     if verdict is not None:
         names = "outcome reason distance similarity candidates".split()
         said = {name: getattr(verdict, name) for name in names}
@@ -88,14 +81,14 @@ def _object(found: Comparison) -> dict[str, Any]:
         "ignorable": named(found.ignorable),
         "first": first,
         "second": second,
-        "distance": bits and bits.distance,
+        "distance": found.distance,
         "max_distance": found.config.max_distance,
         "likeness": named(found.likeness),
         "changes": named(found.changes),
     }
 
 
-def _write(found: Comparison, values: dict[str, Any], *, with_bits: bool) -> None:
+def _write(found: Comparison, values: dict[str, Any]) -> None:
     entry("judged", found.assumed)
     entry("verdict", _sentence(found))
     if found.ignorable is not None:
@@ -107,16 +100,11 @@ def _write(found: Comparison, values: dict[str, Any], *, with_bits: bool) -> Non
         shares = f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's"
         estimated = " (estimated by sketches)" if is_estimated else ""
         entry("phrases", f"{shares}; Jaccard similarity {jaccard:.3f}{estimated}")
-    if with_bits and (bits := found.bits) is not None:
-        places = ", ".join(map(str, bits.differing)) or "none"
-        entry("bits", f"{counted(bits.distance, 'bit')} of 64 differ ({bits.text}): {places}")
     if (changes := found.changes) is None:
         head("WORD DIFF: the text of one page is not known")
     elif any(change.kind != "same" for change in changes):
         head("WORD DIFF: from A to B")
-        is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        for line in filled(_marked(changes, is_coloured=is_coloured), COLUMNS - 2):
-            click.echo(f"  {line}")
+        paragraph("".join(_marked(changes)))
 
 
 def _write_page(name: str, page: dict[str, Any]) -> None:
@@ -132,7 +120,7 @@ def _write_page(name: str, page: dict[str, Any]) -> None:
 
 
 def _sentence(found: Comparison) -> str:
-    verdict, bits = found.verdict, found.bits
+    verdict = found.verdict
     if verdict is None:
         return "none: B cannot be judged again, as its blocks were not kept (DEDUP_KEEP_TEXT)"
     if verdict.outcome == "unjudged":
@@ -144,32 +132,29 @@ def _sentence(found: Comparison) -> str:
         return f"{verdict.outcome}: B repeats A ({distance}{has}{by})"
     if verdict.refused is not None:
         return f"kept: {why(verdict.refused)}"
-    if bits is None:
+    if found.distance is None:
         return "new: one page has too little text to be near another"
     most = found.config.max_distance
-    return f"new: not near ({bits.distance} bits differ, max_distance {most})"
+    return f"new: not near ({found.distance} bits differ, max_distance {most})"
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[Word]:
+def _marked(changes: list[Change]) -> Iterator[str]:
     """Yield the words of a diff; of those that both texts have, only some around changes."""
-    is_after_letter = False
+    is_after_letter = True
     for number, (kind, words) in enumerate(changes):
-        shown, start, end = words, "", ""
+        shown, (start, end) = words, _MARKS.get(kind, ("", ""))
         if kind == "same":
             before = words[:_AROUND] if number else []
             after = words[-_AROUND:] if number < len(changes) - 1 else []
             if len(words) > len(before) + len(after):
                 shown = [*before, "...", *after]
-        elif not is_coloured:
-            start, end = _MARKS[kind]
         last = len(shown) - 1
         for place, word in enumerate(shown):
             is_letter = is_letter_of_unspaced(word)
             text = f"{start * (place == 0)}{printable(word, _LONGEST_WORD)}{end * (place == last)}"
-            is_apart = not (is_letter and is_after_letter)
-            yield text, is_apart, _COLOURS.get(kind) if is_coloured else None
+            yield text if is_letter and is_after_letter else f" {text}"
             is_after_letter = is_letter

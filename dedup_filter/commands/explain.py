@@ -7,34 +7,29 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, named, say, write_lines
+from dedup_filter.commands import (
+    entry,
+    head,
+    json_option,
+    named,
+    paragraph,
+    section,
+    write_lines,
+)
 from dedup_filter.commands.options import filter_option, index_option, url_option
-from dedup_filter.commands.sections import entry, head, paragraph, section
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import as_hex
 from dedup_filter.review.excluded_text import RULES, excluded_text
 from dedup_filter.review.explained_page import ExplainedPage, NamedPage
-from dedup_filter.review.named_features import advertisements, simhash_of
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.upkeep import Index
-from dedup_filter.wording import as_time, counted, printable
+from dedup_filter.wording import as_time, counted
 
-_LONGEST_NAME = 70
-_TEXTS = (
-    "(new: without blocks that an earlier page of its host had; main: without blocks that two "
-    "earlier pages had; span: all from the first to the last block)"
-)
 _SELECTED = {
     "ignored": "ignore leaves out a part of the page",
     "content": "content names a part of the page",
     "no_content": "content names nothing on the page, so all of it is judged",
     "nothing_left": "they would leave no text, so they do not count",
-}
-_LANGUAGE_BY = {
-    "script": "recognized by its script",
-    "declaration": "as the page declares",
-    "stopwords": "recognized by its stopwords",
-    "nothing": "its words include too few stopwords of any language",
 }
 _REASONS = {
     "no_text": "there is no text in it",
@@ -49,11 +44,10 @@ _REASONS = {
 @click.argument("page")
 @url_option
 @index_option
-@click.option("--bits", is_flag=True, help="Also the features of the fingerprint, and its tallies.")
 @filter_option
 @json_option
 def explain_command(
-    page: str, url: str, index: Index | None, bits: bool, options: dict[str, Any], *, as_json: bool
+    page: str, url: str, index: Index | None, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Show which text of PAGE would be judged, which is left out, and by which rule.
 
@@ -64,17 +58,10 @@ def explain_command(
     With --index the options of its crawls are used, and the frame of the page's host is known,
     without the page itself. A URL that is in the index is not fetched: its record is shown, and its
     text if it was kept (DEDUP_KEEP_TEXT).
-
-    With --bits: the weight of each feature, and for each of the 64 bits the sum of the weights,
-    added if the hash of a feature has a 1, else subtracted.
     """
     with RecordedPages.open(index, options) as pages:
         found = pages.named(page, url)
     values = about(found) | (_judged(found.explained) if found.explained else _of_record(found))
-    if bits and found.explained and found.explained.profile.texts:
-        judged = found.explained
-        features = simhash_of(judged.document, judged.known_by, judged.config)
-        values |= {"features": named(features.features), "tallies": features.tallies}
     if as_json:
         write_lines([values])
     else:
@@ -119,7 +106,7 @@ def _judged(page: ExplainedPage) -> dict[str, Any]:
         words[each.rule] += each.words
     return {
         "language_by": known_by.words.language_by,
-        "declared_language": page.document.language,
+        "declared_language": page.page.content.language,
         "selected": profile.selected,
         "headline": profile.headline.parts(profile.counts),
         "host_pages": page.context.host.pages,
@@ -127,13 +114,13 @@ def _judged(page: ExplainedPage) -> dict[str, Any]:
         "texts": [
             named(each) | {"fingerprint": as_hex(each.fingerprint)} for each in page.judged_texts
         ],
-        "text": page.text,
+        "text": page.profile.text,
         "left_out": named(left_out),
         "words": {rule: round(count, 2) for rule, count in words.items()},
         "unread_words": profile.unread_words if isfinite(profile.unread_words) else None,
         "shingles": profile.shingles,
         "shingles_left_out": profile.shingles_without_stopword,
-        "advertisements": advertisements(known_by),
+        "advertisements": page.advertisements,
         "are_sentences": consists_of_sentences(known_by),
     }
 
@@ -172,15 +159,13 @@ def _write(values: dict[str, Any]) -> None:
         few = "" if values["are_sentences"] else "; as hardly any are in sentences, all words count"
         title = f"TAKEN FOR ADVERTISEMENTS: {share} have too few function words around them{few}"
         section(title, values["advertisements"])
-    if "features" in values:
-        _write_bits(values["features"], values["tallies"])
 
 
 def _write_figures(values: dict[str, Any]) -> None:
-    by, declared = values.get("language_by"), values.get("declared_language")
-    how = f", {_LANGUAGE_BY[by]}" if by else ""
-    also = f" (it declares {declared})" if declared else ""
-    entry("language", f"{values['language'] or 'unknown'}{how}{also}")
+    language, declared = values["language"] or "unknown", values.get("declared_language")
+    by = f" (by {values['language_by']})" if values.get("language_by") else ""
+    also = f"; it declares {declared}" if declared not in (None, language) else ""
+    entry("language", f"{language}{by}{also}")
     if values.get("selected"):
         entry("selectors", "; ".join(_SELECTED[each] for each in values["selected"]))
     counts = " | ".join(values.get("headline", ()))
@@ -192,8 +177,6 @@ def _write_figures(values: dict[str, Any]) -> None:
     for text in values["texts"]:
         value = text["fingerprint"] or "nothing is looked up by it"
         entry("text", f"{text['name']}: {counted(text['words'], 'word')}, {value}")
-    if len(values["texts"]) > 1:
-        entry("", _TEXTS)
     if values.get("unread_words"):
         entry("unread", f"{counted(values['unread_words'], 'word')} hidden, or data of scripts")
 
@@ -206,15 +189,4 @@ def _write_left_out(left_out: list[dict[str, Any]], words: dict[str, float]) -> 
         for each in (each for each in left_out if each["rule"] == rule):
             span = "in the span" if each["is_in_span"] else ""
             notes = "; ".join(filter(None, (each["detail"], span)))
-            paragraph(f"{each['text']} [{notes}]" if notes else each["text"], 4)
-
-
-def _write_bits(features: list[dict[str, Any]], tallies: list[float]) -> None:
-    head("FEATURES of the fingerprint, largest weight first")
-    for each in features:
-        kind = "" if each["kind"] == "text" else f" ({each['kind']})"
-        say(f"  {each['weight']:9.3f}  {printable(each['name'], _LONGEST_NAME)}{kind}")
-    head("TALLIES: the sum of weights, added or subtracted, for each bit")
-    for first in range(0, 64, 8):
-        row = "".join(f"{each:10.2f}" for each in tallies[first : first + 8])
-        say(f"  {63 - first:2} to {56 - first:2}{row}")
+            paragraph(f"{each['text']} [{notes}]" if notes else each["text"], "    ")

@@ -1,8 +1,7 @@
 """`dedup-filter index ...`: the commands that maintain an index."""
 
 import logging
-from collections.abc import Callable, Iterator
-from functools import partial, wraps
+from functools import partial
 from typing import Any, BinaryIO
 
 import click
@@ -15,16 +14,14 @@ from dedup_filter.commands import (
     write_lines,
     write_report,
 )
-from dedup_filter.commands.options import field_options, filter_option, index_argument
+from dedup_filter.commands.options import index_argument
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.lines import LONGEST_LINE, exported, import_lines
 from dedup_filter.upkeep.parquet import require_target, write_parquet
 from dedup_filter.wording import as_time
 
-Report = dict[str, Any]
 
-
-@click.group("index", cls=CommandGroup, no_args_is_help=False)
+@click.group("index", cls=CommandGroup)
 def index_command() -> None:
     """Maintain an index: check it, fill it, move it.
 
@@ -40,27 +37,12 @@ def index_command() -> None:
     click.get_current_context().call_on_close(lambda: logger.removeHandler(handler))
 
 
-def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Command]:
-    """Make a command of a function that yields reports on an index; each is written at once."""
-
-    def of(reports_on: Callable[..., Iterator[Report]]) -> click.Command:
-        @index_command.command(name)
-        @index_argument
-        @json_option
-        @wraps(reports_on)
-        def command(index: Index, as_json: bool, **given: Any) -> None:
-            for report in reports_on(index, **given):
-                write_report(report, as_json)
-
-        return command
-
-    return of
-
-
-@_command("export")
+@index_command.command("export")
+@index_argument
 @click.option("--to", metavar="FILE.parquet", help="Write a Parquet file instead of lines.")
 @click.option("--force", is_flag=True, help="Replace the Parquet file.")
-def _export(index: Index, to: str | None, force: bool) -> Iterator[Report]:
+@json_option
+def _export(index: Index, to: str | None, force: bool, as_json: bool) -> None:
     """Write each recorded page of an index as a line of JSON, or into a Parquet file.
 
     A line for each page, dropped pages too, follows a line about fingerprints and crawls; last
@@ -79,12 +61,14 @@ def _export(index: Index, to: str | None, force: bool) -> Iterator[Report]:
             pages = write_parquet(
                 ((record, recorded.url_of_original(record)) for record in records), to
             )
-    yield {"index": str(index), "to": to, "pages": pages}
+    write_report({"index": str(index), "to": to, "pages": pages}, as_json)
 
 
-@_command("forget")
+@index_command.command("forget")
+@index_argument
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
-def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
+@json_option
+def _forget(index: Index, urls: tuple[str, ...], as_json: bool) -> None:
     """Make an index forget all pages at URL, in any spelling of the URL.
 
     Pages that repeat a forgotten page stay recorded as they are. Crawlers of a shared index may be
@@ -93,73 +77,62 @@ def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
     Exit codes: 0 done, 1 no page was known at any URL, 2 there is no index, or it is in use.
     """
     counts = index.forget(urls)
-    yield from ({"url": url, "forgotten": count} for url, count in counts.items())
+    for url, count in counts.items():
+        write_report({"url": url, "forgotten": count}, as_json)
     if not any(counts.values()):
         raise click.exceptions.Exit(1)
 
 
-@_command("import")
+@index_command.command("import")
+@index_argument
 @click.argument("file", type=click.File("rb"), default="-")
-@click.option("--crawl", default="import", show_default=True, help="Name of the crawl of items.")
-@field_options
-@click.option("--skip-bad-lines", is_flag=True, help="Count bad lines instead of stopping.")
-@filter_option
-def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
-    """Put lines of JSON into an index, which is made if there is none.
+@json_option
+def _import(index: Index, file: BinaryIO, as_json: bool) -> None:
+    """Put an export into an index, which is made if there is none.
 
-    FILE, or standard input (-), is an output of `index export`, or the feed of an earlier crawl.
-
-    An export is restored with verdicts and times; the index must make fingerprints in the same
-    way. Pages that are already in the index are skipped. A shared index numbers pages anew, and
-    keeps no texts or frames; no crawler may be running on it. Items of a feed can be imported
-    beside crawlers.
-
-    The items of a feed (JSON lines) are judged like the pages of a crawl named "import". With --set
-    keep_text=true pages are kept, for `tune`; with --set workers=auto all cores read pages.
+    FILE, or standard input (-), is an output of `index export`. It is restored with verdicts and
+    times; the index must make fingerprints in the same way. Pages that are already in the index are
+    skipped. A shared index numbers pages anew, and keeps no texts or frames; no crawler may be
+    running on it.
 
     A bad line ends the import, with an error that names the line; the lines before it are in the
-    index. After the repair, import the lines from there on (a feed), or all of them (an export).
+    index. After the repair, import all of them. The items of a feed are judged by `dedup-filter
+    see`.
     """
     numbered = enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1)
     with progress(numbered, "importing") as shown:
-        imported = import_lines(
-            shown,
-            index,
-            given["fields"],
-            {"crawl": given["crawl"], **given["options"]},
-            skip_bad_lines=given["skip_bad_lines"],
-        )
-    yield {"index": str(index), **imported}
+        counts = import_lines(shown, index)
+    write_report({"index": str(index), **counts}, as_json)
 
 
-@_command("stats")
+@index_command.command("stats")
+@index_argument
 @click.option("--check", is_flag=True, help="Verify the index first; faults: exit code 1.")
-def _stats(index: Index, check: bool) -> Iterator[Report]:
+@json_option
+def _stats(index: Index, check: bool, as_json: bool) -> None:
     """Show the contents of an index: pages, hosts, crawls, bytes.
 
-    `pages` counts all recorded pages, `kept` those without repeats. The outcome of a page is its
-    latest: a page that came again at its URL in a later crawl counts as revisited. For each crawl,
-    the kept pages first and last seen in it are counted. For a shared index, outcomes are the
-    counts of all its crawlers since it was made, and bytes on the servers are estimated.
+    `pages` counts all recorded pages, `kept` those without repeats. A page that came again at its
+    URL in a later crawl counts as revisited. For a shared index, outcomes are the counts of all its
+    crawlers since it was made, and bytes are estimated.
 
-    With --check the database of a folder is verified; for a shared index, log, records and pending
-    pages are compared. If there are faults, they are shown instead of the contents. Nothing is
-    written.
+    With --check the stored data is verified. If there are faults, they are shown instead of the
+    contents. Nothing is written.
 
     Exit codes: 0 done, 1 --check found faults, 2 there is no index, or it cannot be read.
     """
-    checked: Report = {}
+    checked: dict[str, Any] = {}
     if check:
         findings = index.check()
         checked = {"is_clean": not findings.faults, **vars(findings)}
         if findings.faults:
-            yield {"index": str(index), **checked}
+            write_report({"index": str(index), **checked}, as_json)
             raise click.exceptions.Exit(1)
     figures = _with_times(index.figures())
     figures["crawls"] = [_with_times(crawl) for crawl in figures["crawls"]]
-    yield {"index": str(index), **checked, **figures}
+    write_report({"index": str(index), **checked, **figures}, as_json)
 
 
-def _with_times(figures: Report) -> Report:
+def _with_times(figures: dict[str, Any]) -> dict[str, Any]:
     times = ("first_seen", "last_seen", "started", "ended")
     return figures | {name: as_time(figures[name]) for name in times if figures.get(name)}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from dedup_filter.commands import folders
+from dedup_filter.commands import folders, location_argument, location_of
 from dedup_filter.config import FilterConfig, option_in
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.text.page_fields import FieldNames
@@ -18,9 +18,7 @@ from dedup_filter.upkeep import index_at
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-index_argument = click.argument(
-    "index", callback=lambda _, __, location: index_at(location), shell_complete=folders
-)
+index_argument = location_argument(callback=lambda *given: index_at(location_of(*given)))
 """An index, opened when it is used."""
 index_option = click.option(
     "--index",

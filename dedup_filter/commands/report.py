@@ -1,10 +1,8 @@
 """`dedup-filter report`: an index -> one HTML file that shows it."""
 
-from dataclasses import asdict
-
 import click
 
-from dedup_filter.commands import folders, json_option, progress, write
+from dedup_filter.commands import json_option, location_argument, progress, write
 from dedup_filter.commands.options import number_option
 from dedup_filter.review.report import Amounts, require_free, write_report
 from dedup_filter.wording import counted
@@ -13,7 +11,7 @@ _MOST = Amounts()
 
 
 @click.command("report")
-@click.argument("index", shell_complete=folders)
+@location_argument()
 @click.option("--output", "-o", default="report.html", show_default=True, metavar="FILE")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 @number_option("--duplicates", 0, "Most duplicates that are listed: the latest.", _MOST.duplicates)
@@ -44,4 +42,4 @@ def report_command(
         f"{output}: {counted(written.pages, 'page')}, {counted(written.duplicates, 'duplicate')}, "
         f"texts of {counted(written.texts, 'pair')}; {written.bytes / 1e6:.1f} MB"
     )
-    write(asdict(written), [said], as_json=as_json)
+    write(written._asdict(), [said], as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, say_without_url
+from dedup_filter.commands import location_argument, say_without_url
 from dedup_filter.commands.options import (
     field_options,
     filter_option,
@@ -19,7 +19,7 @@ from dedup_filter.text.page_fields import FieldNames
 
 
 @click.command("see")
-@click.argument("index", shell_complete=folders)
+@location_argument()
 @workers_option
 @filter_option
 @field_options

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, say
+from dedup_filter.commands import location_argument, say
 from dedup_filter.commands.options import (
     filter_option,
     given_settings,
@@ -19,7 +19,7 @@ _VARIABLE = "DEDUPFILTER_TOKEN"
 
 
 @click.command("serve")
-@click.argument("index", shell_complete=folders)
+@location_argument()
 @click.option("--host", default="127.0.0.1", help="Address to listen on; default: 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8077, help="Default: 8077.")
 @click.option("--token", default="", envvar=_VARIABLE, help=f"Secret of clients (or ${_VARIABLE}).")

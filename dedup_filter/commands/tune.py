@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, progress, say, write_lines
+from dedup_filter.commands import json_option, location_argument, progress, say, write_lines
 from dedup_filter.commands.options import (
     filter_option,
     given_settings,
@@ -15,19 +15,20 @@ from dedup_filter.commands.options import (
 )
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Verdict
-from dedup_filter.review.sweep import KINDS, Effect, Sweep
+from dedup_filter.review.sweep import KINDS, Effect, sweep
 from dedup_filter.store.location import folder_of
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.wording import counted, printable
 
 _EXAMPLES = 3
+"""Changes of each kind that are shown of a setting, if there are several settings."""
 _LONGEST_URL = 300
 _LONGEST_VALUE = 60
 _OF_NOW = ("max_distance", "min_similarity")
 
 
 @click.command("tune")
-@click.argument("directory", metavar="DIR")
+@location_argument(metavar="DIR")
 @max_distance_option(multiple=True, default=(), show_default=False)
 @click.option(
     "--min-similarity",
@@ -36,14 +37,11 @@ _OF_NOW = ("max_distance", "min_similarity")
     help='Share of a page that its original must have, 0 to 1; "none": bits alone decide.',
 )
 @filter_option
-@number_option(
-    "--examples", 0, f"Pairs shown of each kind; default: {_EXAMPLES}; all if one setting."
-)
 @number_option("--most", 1, "Judge only so many pages: the first.")
 @click.option("--hosts", default="", metavar="NAMES", help="Judge only pages of hosts a,b,c.")
 @json_option
 def tune_command(
-    directory: str,
+    index: str,
     max_distance: tuple[int, ...],
     min_similarity: tuple[str, ...],
     options: dict[str, Any],
@@ -57,35 +55,30 @@ def tune_command(
     written to the index. --max-distance and --min-similarity can be repeated: all combinations are
     tried, each with all of --set. Without a setting, common values are tried. With one setting, all
     pages whose verdict changes are shown; else some of them.
-
-    With --json: an object for "now", and one for each setting.
     """
     settings = [
         {**options, **given_settings(max_distance=bits, min_similarity=share)}
         for bits, share in product(max_distance or [None], min_similarity or [None])
         if max_distance or min_similarity or options
     ]
-    if folder_of(directory) is None:
+    if folder_of(index) is None:
         raise ConfigError(
-            f"{directory!r} is not a directory: other indexes do not keep the text of pages"
+            f"{index!r} is not a directory: other indexes do not keep the text of pages"
         )
-    hosts = [each.strip() for each in given["hosts"].split(",") if each.strip()]
-    examples = given["examples"]
-    if examples is None and len(settings) != 1:
-        examples = _EXAMPLES
-    with SqliteStore.open_to_read(directory) as recorded:
-        sweep = Sweep(recorded, settings, most=given["most"], hosts=hosts)
-        pages, tried = counted(len(sweep.pages), "page"), counted(len(sweep.configs), "setting")
-        if not as_json:
-            say(f"judging {pages} by {tried}", err=True)
-        effects = sweep.run(lambda them, total: progress(them, "judging", total), examples)
+    with SqliteStore.open_to_read(index) as recorded:
+        effects = sweep(
+            recorded,
+            settings,
+            lambda records, total: progress(records, "judging", total),
+            most=given["most"],
+            hosts=[each.strip() for each in given["hosts"].split(",") if each.strip()],
+            examples=None if len(settings) == 1 else _EXAMPLES,
+        )
     if as_json:
         write_lines(map(_object, effects))
         return
     for line in _report(effects):
         say(line)
-    if sweep.is_mixed:
-        say('note    crawls of this index had different options: "now" is the last one\'s')
 
 
 def _object(effect: Effect) -> dict[str, Any]:

@@ -18,9 +18,8 @@ import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from math import comb, log
+from math import comb
 
-from dedup_filter.errors import ConfigError
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, directory_bits, require_whole
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
@@ -93,31 +92,6 @@ def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> 
     found = [estimate_scan(entries), *(estimate(each, max_distance, entries) for each in exact)]
     most = sys.maxsize if most_bytes is None else most_bytes
     return sorted(found, key=lambda one: (one.bytes_per_entry * entries > most, one.page_us))
-
-
-def most_entries(max_distance: int, most_bytes: float) -> tuple[int, Estimate]:
-    """Return how many entries fit into `most_bytes` in their planned layout (to 1 %), and its cost.
-
-    ConfigError: as for `plan`, also if not even one fits.
-
-    >>> count, costs = most_entries(3, 64e9)
-    >>> f"{count:.2g}", costs.layout, round(costs.bytes_per_entry)
-    ('2.1e+09', Layout(2, 1), 26)
-    """
-
-    def costs(step: int) -> tuple[int, Estimate]:
-        count = max(int(most_bytes / _BYTES_PER_ENTRY * 1.01**step), 1)
-        return count, estimate(plan(max_distance, count), max_distance, count)
-
-    def is_more(step: int) -> bool:
-        count, costing = costs(step)
-        return costing.bytes_per_entry * count > most_bytes
-
-    steps = range(round(log(_BYTES_PER_ENTRY / _ROW_BYTES, 1.01)))
-    fitting = bisect_left(steps, True, key=is_more) - 1
-    if fitting < 0:
-        raise ConfigError(f"no index fits into {most_bytes:,.0f} bytes")
-    return costs(fitting)
 
 
 def papers(max_distance: int, entries: int) -> dict[str, Estimate]:

@@ -6,9 +6,10 @@ page, the record is all that is known.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from lxml import etree
@@ -19,18 +20,15 @@ from dedup_filter.features.analysis import Analysis
 from dedup_filter.fingerprints.block_columns import TextName
 from dedup_filter.fingerprints.places import Contents, contents_of
 from dedup_filter.fingerprints.profile import PageProfile, profile_of
-from dedup_filter.fingerprints.read_page import ReadPage, read_page
-from dedup_filter.frames.host_frames import HostContext, no_context
-from dedup_filter.model import Document, Unjudged
+from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.frames.host_frames import HostContext
+from dedup_filter.model import Unjudged
 from dedup_filter.store.protocol import KeptContent
 from dedup_filter.store.records import PageRecord
 from dedup_filter.text.decode import parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.text.reading import Page, Shown, clean_text, markup_of
-
-ContextOf = Callable[[str, Shown], HostContext]
-"""The URL of a page, and the blocks that it shows -> the known frame of its host."""
+from dedup_filter.text.reading import Page, clean_text, markup_of
 
 
 def tree_of(source: PageText | None) -> etree._Element | None:
@@ -60,34 +58,13 @@ class ExplainedPage:
     page: ReadPage
     context: HostContext
     """The known frame of its host; empty for a plain text."""
-    profile: PageProfile
-    source: PageText | None = None
+    source: PageText | None
     """The HTML or text that was read; None: an index has kept the page's blocks."""
 
-    @classmethod
-    def of(
-        cls,
-        url: str,
-        page: ReadPage,
-        config: FilterConfig,
-        context_of: ContextOf,
-        source: PageText | None = None,
-    ) -> "ExplainedPage":
-        """Profile a page, given the known frame of its host."""
-        shown = page.shown
-        context = no_context(shown) if page.is_plain else context_of(url, shown)
-        found = profile_of(page, context, config)
-        return cls(Place.of(url), config, page, context, found, source)
-
-    @classmethod
-    def read(
-        cls, url: str, source: PageText, config: FilterConfig, context_of: ContextOf
-    ) -> "ExplainedPage | Unjudged":
-        """Read and profile a page."""
-        page = read_page(source, Place.of(url), config)
-        if isinstance(page, Unjudged):
-            return page
-        return cls.of(url, page, config, context_of, source)
+    @cached_property
+    def profile(self) -> PageProfile:
+        """Its profile, given that frame."""
+        return profile_of(self.page, self.context, self.config)
 
     @property
     def reason(self) -> str | None:
@@ -97,28 +74,14 @@ class ExplainedPage:
         return None if self.profile.texts else self.profile.reason
 
     @property
-    def text(self) -> str:
-        """The text by which later pages find the page; `keep_text` keeps it."""
-        return self.profile.text
-
-    @property
     def main_text(self) -> str:
         """The main text, without blocks that two earlier pages of the host had.
 
         Blocks that one page had stay: it may be the page with which this page is compared.
         """
         if self.contents is None:
-            return self.text
+            return self.profile.text
         return "\n".join(block.text for block in self.contents.main)
-
-    @cached_property
-    def document(self) -> Document:
-        """Its stored text, title, headings and images."""
-        content, contents = self.page.content, self.contents
-        if isinstance(content, Page) and contents is not None:
-            return content.document(contents.known_by, contents.main)
-        assert isinstance(content, Document)
-        return content
 
     @property
     def known_by(self) -> Analysis:
@@ -144,6 +107,16 @@ class ExplainedPage:
             JudgedText(", ".join(same), text.words.count, found_by.get(same[0]))
             for text, same in names.items()
         ]
+
+    @property
+    def advertisements(self) -> list[str]:
+        """The words, in rows, whose shingles belong to no sentence.
+
+        They give no features, unless hardly any shingle belongs to a sentence.
+        """
+        words = zip(self.known_by.tokens, self.known_by.in_sentence.tolist(), strict=True)
+        rows = groupby(words, key=itemgetter(1))
+        return [" ".join(word for word, _ in row) for is_in, row in rows if not is_in]
 
 
 class NamedPage(NamedTuple):

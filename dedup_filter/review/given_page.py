@@ -32,7 +32,7 @@ _START = 4096
 """Bytes at the beginning of a file in which a tag shows that it is HTML."""
 
 
-def read_page(name: str, url: str = "") -> tuple[str, PageText]:
+def given_page(name: str, url: str = "") -> tuple[str, PageText]:
     """Fetch a page, or read it from a file, or from standard input ("-").
 
     Returns its URL, after redirects, "" if not known; and its text or HTML. `url` is the URL of a

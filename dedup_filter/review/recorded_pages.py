@@ -17,7 +17,7 @@ Cost: 1 us a page in the index to open it, 2 ns to compare a page; 4 ms to read 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,17 +26,18 @@ import numpy as np
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.read_page import ReadPage, read_page
 from dedup_filter.frames.host_frames import HostContext, no_context
 from dedup_filter.host_cache import HostCache
-from dedup_filter.model import Document, NearPage
+from dedup_filter.model import Document, NearPage, Unjudged
 from dedup_filter.review.explained_page import ExplainedPage, NamedPage
-from dedup_filter.review.given_page import read_page
+from dedup_filter.review.given_page import given_page
 from dedup_filter.store.key_table import MOST_OF_KEY, short_keys
 from dedup_filter.store.location import scheme_of
 from dedup_filter.store.protocol import Batch, Entries, KeptContent, Recorded, all_entries
 from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.store.sqlite_store import SqliteStore
+from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Page, Shown
 from dedup_filter.upkeep import Index
@@ -104,11 +105,9 @@ class RecordedPages:
         """
         record = self._latest_at(name)
         if record is None:
-            found_at, source = read_page(name, url)
+            found_at, source = given_page(name, url)
             self._require_scheme()
-            context_of = partial(self.context, is_met_now=is_met_now)
-            page = ExplainedPage.read(found_at, source, self.config, context_of)
-            return NamedPage(name, found_at, page)
+            return NamedPage(name, found_at, self.read(found_at, source, is_met_now=is_met_now))
         if selectors := sorted(self._given & {"content", "ignore"}):
             raise ConfigError(
                 f"{selectors[0]} does not change a recorded page, as its elements were not kept: "
@@ -119,18 +118,24 @@ class RecordedPages:
         if content is None:
             return NamedPage(name, record.url, None, record, kept)
         self._require_scheme()
-        read = ReadPage.of(content, self.config)
-        explained = ExplainedPage.of(record.url, read, self.config, self.context)
+        explained = self._explained(record.url, ReadPage.of(content, self.config))
         return NamedPage(name, record.url, explained, record, kept)
+
+    def read(
+        self, url: str, source: PageText, *, is_met_now: bool = False
+    ) -> ExplainedPage | Unjudged:
+        """Read a page; `is_met_now`: see `context`."""
+        page = read_page(source, Place.of(url), self.config)
+        if isinstance(page, Unjudged):
+            return page
+        return self._explained(url, page, source, is_met_now=is_met_now)
 
     def again(self, named: NamedPage) -> NamedPage:
         """Read a page once more, with these options; a page of an index stays as it is."""
         page = named.explained
         if page is None or page.source is None:
             return named
-        context_of = partial(self.context, is_met_now=True)
-        read = ExplainedPage.read(named.url, page.source, self.config, context_of)
-        return named._replace(page=read)
+        return named._replace(page=self.read(named.url, page.source, is_met_now=True))
 
     def keep(self, named: NamedPage) -> None:
         """Count a page for its host as kept, unless the index has counted it."""
@@ -182,6 +187,14 @@ class RecordedPages:
         if record is not None:
             near = [each for each in near if each.page != record.page]
         return Answer(name, itself and itself.fingerprint, near, named.reason)
+
+    def _explained(
+        self, url: str, page: ReadPage, source: PageText | None = None, *, is_met_now: bool = False
+    ) -> ExplainedPage:
+        shown = page.shown
+        plain = no_context(shown) if page.is_plain else None
+        known = plain or self.context(url, shown, is_met_now=is_met_now)
+        return ExplainedPage(Place.of(url), self.config, page, known, source)
 
     def _latest_at(self, url: str) -> PageRecord | None:
         """Return the record of the latest kept page at a URL, else of the latest dropped page."""

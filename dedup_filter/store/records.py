@@ -32,7 +32,7 @@ MOST_AT_URL = 4
 """Most pages at one URL, from several crawls, to compare with a page that names it canonical."""
 _REMEDY = (
     "go back to what it was made with, or choose another folder and fill it with "
-    "`dedup-filter index import` from feeds or kept texts"
+    "`dedup-filter see` from feeds or kept texts"
 )
 _WHY = {
     "text": "the way that texts are read",

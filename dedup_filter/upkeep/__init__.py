@@ -4,12 +4,12 @@
     check      verify the records; on servers, compare the log with them
     forget     URLs -> their pages are removed
     recorded   everything that is recorded: see `store.protocol.Recorded`
-    lines      index -> lines of JSON; such lines, or items of a feed -> index
+    lines      index -> lines of JSON -> index
     parquet    records -> a Parquet file
 
 `DirectoryIndex` and `ServerIndex` have the same methods. These raise ConfigError if there is no
 index (unless they make one), and StoreError if it cannot be read or written, or is in use. `str`
-names the index without a password. Only the import of items starts a crawl.
+names the index without a password.
 """
 
 from typing import Any

@@ -16,9 +16,8 @@ pages anew, keeps no frames, visits, texts and forms, and similarities to 7 digi
 is not among the lines before it counts as forgotten: page 0. (On servers a page that is seen again
 gets a later number, also as the original of pages that repeat it.)
 
-Lines without that first line are items of a feed, which are judged as in a crawl. A line is
-imported whole or not at all. The first bad line ends the import, unless bad lines are counted and
-skipped; the lines before it are in the index. If no line is good, no index is made.
+A line is imported whole or not at all. The first bad line ends the import; the lines before it are
+in the index. If the first line is bad, no index is made.
 """
 
 import json
@@ -28,7 +27,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
@@ -37,7 +35,6 @@ import xxhash
 
 from dedup_filter.comparison.visits import is_visit
 from dedup_filter.errors import DedupError
-from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import KEYS_BYTES, is_sketch
 from dedup_filter.frames.host_frames import Host, pack, unpack
@@ -47,9 +44,8 @@ from dedup_filter.store.protocol import Recorded, Waiting
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.keeper import SharedKeeper
 from dedup_filter.text.page_bytes import unpack_page
-from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, page_in, url_in
 from dedup_filter.text.page_url import url_key
-from dedup_filter.upkeep import Index, filter_options
+from dedup_filter.upkeep import Index
 from dedup_filter.wording import as_time
 
 if TYPE_CHECKING:
@@ -88,11 +84,16 @@ def exported(index: Recorded) -> Iterator[Object]:
 
 def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
     """Read a first line."""
+    if HEADER_KEY not in line:
+        raise ValueError(
+            "begins no export: the first line is missing, or these are items of a feed, which "
+            "`dedup-filter see INDEX` judges"
+        )
     if line[HEADER_KEY] not in (_SHORT_KEYS, FORMAT):
         raise ValueError(
             f"begins an export of format {line[HEADER_KEY]!r:.40}, and this version of "
-            f"dedup-filter reads format {FORMAT}: use the version that wrote it, or import the "
-            "feeds of earlier crawls"
+            f"dedup-filter reads format {FORMAT}: use the version that wrote it, or give "
+            "feeds to `dedup-filter see`"
         )
     _, scheme, crawls = _read(line, _HEADER)
     return scheme, crawls
@@ -258,99 +259,64 @@ _FORGOTTEN = 0
 """The number of an original without a record."""
 
 
-def import_lines(
-    lines: Iterable[tuple[int, bytes]],
-    index: Index,
-    names: FieldNames,
-    options: Mapping[str, Any],
-    *,
-    skip_bad_lines: bool = False,
-) -> dict[str, Any]:
-    """Import numbered lines into an index, which is made if there is none.
+def import_lines(lines: Iterable[tuple[int, bytes]], index: Index) -> dict[str, Any]:
+    """Put numbered lines of an export into an index, which is made if there is none.
 
-    `names` are the fields of an item's page; `options` are arguments of
-    `NearDuplicateFilter.open`, with which items are judged. Returns counts:
+    Returns counts:
 
-        lines          imported lines, without bad ones
-        outcomes       recorded pages, and items that could not be judged, by outcome
-        there_already  pages of an export that were recorded before
-        hosts          hosts of an export whose frames were restored
+        lines          imported lines
+        outcomes       recorded pages by outcome
+        there_already  pages that were recorded before
+        hosts          hosts whose frames were restored
         hosts_known    hosts whose frames this index knew itself, and keeps
-        not_kept       lines of an export that this kind of index cannot keep
-        bad_lines      skipped lines; first_bad: what was wrong with the first
+        not_kept       lines that this kind of index cannot keep
 
     Raises:
         DedupError: a line is bad, and the lines before it are imported; or the index cannot be
             opened or written.
     """
+    became, taken = Counter[str](), None
     with ExitStack() as opened:
-        taken = _Import(index, names, opened, skip_bad_lines)
-        items = taken.items(lines)
-        for first in items:  # at most once; without any item no filter is opened
-            options = {**filter_options(index), **options}
-            pages = opened.enter_context(NearDuplicateFilter.open(index.location, **options))
-            for verdict in pages.see_many(chain([first], items)):
-                taken.became[verdict.outcome] += 1
-    became = taken.became
-    return {
-        "lines": became.total() - became["bad_lines"],
-        "outcomes": {name: became[name] for name in get_args(Outcome) if became[name]},
-        **{name: became[name] for name in ("there_already", "hosts", "hosts_known", "not_kept")},
-        "bad_lines": became["bad_lines"],
-        "first_bad": taken.first_bad,
-    }
-
-
-class _Import:
-    """Lines -> the pages of items. Lines of an export are put into the index right here."""
-
-    def __init__(
-        self, index: Index, names: FieldNames, opened: ExitStack, skip_bad_lines: bool
-    ) -> None:
-        self._index, self._names, self._opened = index, names, opened
-        self._skip_bad_lines = skip_bad_lines
-        self.became = Counter[str]()
-        self.first_bad: str | None = None
-        self._target: DirectoryKeeper | SharedKeeper | None = None
-        """Gets the records of an export; None: there was no first line of one."""
-        self._crawls: dict[int, int] = {}
-        self._there = HammingIndex(0)
-        """Pages that were in the index before, by a key of their constant fields."""
-        self._numbers = HammingIndex(0)
-        """Pages by their numbers in the export."""
-        self._last = 0
-        """The last number in the export."""
-
-    def items(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[dict[str, Any]]:
-        """Yield the pages of items, as arguments of `see`. Raises DedupError for a bad line."""
         for number, content in lines:
             if content.isspace():
                 continue
             try:
                 line = _object(content)
-                if self._target is not None or HEADER_KEY in line:
-                    self.became[self._taken(line)] += 1
+                if taken is None:
+                    scheme, crawls = scheme_and_crawls_in(line)
+                    target = opened.enter_context(closing(index.target(scheme)))
+                    taken = _Import(target, crawls)
+                    became["header"] += 1
                 else:
-                    url, page = _page_in(line, self._names)
-                    yield {"url": url, **page._asdict()}
+                    became[taken.add(line)] += 1
             except DedupError:
                 raise
             except ValueError as why:
-                problem = f"line {number}: it {why}"
-                if not self._skip_bad_lines:
-                    raise DedupError(problem) from None
-                self.became["bad_lines"] += 1
-                self.first_bad = self.first_bad or problem
+                raise DedupError(f"line {number}: it {why}") from None
+    return {
+        "lines": became.total(),
+        "outcomes": {name: became[name] for name in get_args(Outcome) if became[name]},
+        **{name: became[name] for name in ("there_already", "hosts", "hosts_known", "not_kept")},
+    }
 
-    def _taken(self, line: Object) -> str:
-        """Import a line of an export; return its outcome. ValueError: why it cannot be imported."""
-        if self._target is None:
-            scheme, crawls = scheme_and_crawls_in(line)
-            self._target = self._opened.enter_context(closing(self._index.target(scheme)))
-            for each in self._target.records():
-                self._there.add(_key(each), each.page)
-            self._crawls = {each.number: self._target.restore_crawl(each) for each in crawls}
-            return "header"
+
+class _Import:
+    """Puts the pages and hosts of an export into an index."""
+
+    def __init__(self, target: "DirectoryKeeper | SharedKeeper", crawls: Iterable[Crawl]) -> None:
+        self._target = target
+        self._there = HammingIndex(0)
+        """Pages that were in the index before, by a key of their constant fields."""
+        for each in target.records():
+            self._there.add(_key(each), each.page)
+        self._crawls = {each.number: target.restore_crawl(each) for each in crawls}
+        self._numbers = HammingIndex(0)
+        """Pages by their numbers in the export."""
+        self._last = 0
+        """The last number in the export."""
+
+    def add(self, line: Object) -> str:
+        """Import a line; return its outcome. ValueError: why it cannot be imported."""
         if HEADER_KEY in line:
             raise ValueError("begins another export: import each by itself")
         if FRAMES_KEY in line:
@@ -390,22 +356,7 @@ def _object(content: bytes) -> Object:
         with suppress(ValueError, RecursionError):
             value: Object = json.loads(content)
             return value
-    raise ValueError("is no JSON object; one on each line is wanted (a .jsonl feed), not an array")
-
-
-def _page_in(item: Object, names: FieldNames) -> tuple[str, PageText]:
-    """Return URL and page of an item. ValueError: why it has none."""
-    if "sketch" in item and "original_page" in item:
-        raise ValueError("is a page of an export without its first line")
-    url, page = url_in(item, names), page_in(item, names)
-    if url is None:
-        looked = names.url or ", ".join(URL_NAMES)
-        raise ValueError(f"has no URL (looked for: {looked}); say where with --url-field")
-    if isinstance(page, PageText):
-        return url, page
-    where = ", ".join(filter(None, (names.html, *names.text)))
-    options = "--html-field or --text-fields"
-    raise ValueError(f"has no text of a page (looked for: {where}); say where with {options}")
+    raise ValueError("is no JSON object")
 
 
 def _key(record: PageRecord) -> int:

@@ -39,8 +39,6 @@ COLUMNS = {
     "title": "string",
 }
 """Name -> type in Arrow; values are as in the view, but times are moments."""
-_OPTIONAL = {"reason", "original_page", "original", "distance", "similarity", "language"}
-_OPTIONAL |= {"fingerprint"}
 _ROWS_AT_ONCE = 20_000
 """Rows in a group of the file, which are in memory together."""
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -70,16 +68,9 @@ def write_parquet(records: Iterable[tuple[PageRecord, str | None]], path: str) -
     import pyarrow as arrow
     from pyarrow import parquet
 
-    schema = arrow.schema(
-        [
-            arrow.field(
-                name,
-                arrow.timestamp("s", "UTC") if kind == "timestamp" else getattr(arrow, kind)(),
-                name in _OPTIONAL,
-            )
-            for name, kind in COLUMNS.items()
-        ]
-    )
+    moment = arrow.timestamp("s", "UTC")
+    types = (moment if kind == "timestamp" else getattr(arrow, kind)() for kind in COLUMNS.values())
+    schema = arrow.schema(zip(COLUMNS, types, strict=True))
     rows, pages = _rows(records), 0
     with (
         whole_file(Path(path)) as file,

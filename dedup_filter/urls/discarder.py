@@ -32,7 +32,7 @@ class RuleProcessor(UrlProcessorBase):
         rule = self._rule
         if form is None or form.origin != rule.origin:
             return input_url
-        changed = rule.change()(form)
+        changed = rule.apply(form)
         return input_url if changed is form else url_of(changed)
 
     @cached_property

@@ -96,8 +96,6 @@ class Mined(NamedTuple):
     """URLs whose page repeats the page of another URL: the most requests that rules could save."""
     saved: int
     """URLs that the rules together make equal to another URL: requests that need not be made."""
-    passed_over: int
-    """Pages without a form: see `form_of`."""
 
 
 def mine(
@@ -137,7 +135,7 @@ def mine(
             else:
                 wrong.add(rule)
     saved = before - len(forms)
-    return Mined(proven, before, before - forms.page_count, saved, forms.passed_over)
+    return Mined(proven, before, before - forms.page_count, saved)
 
 
 def _is_proven(rule: Rule, evidence: Evidence, min_support: int, min_precision: float) -> bool:
@@ -164,7 +162,6 @@ class _Forms:
     """Forms of URLs by origin, with the pages at their URLs."""
 
     def __init__(self) -> None:
-        self.passed_over = 0
         self._judged_at: dict[str, dict[Form, _Judged]] = defaultdict(dict)
         self._urls: dict[Form, str] = {}
         """One URL of each form, for examples."""
@@ -180,7 +177,6 @@ class _Forms:
     def add(self, page: Page) -> None:
         form = form_of(page.url)
         if form is None:
-            self.passed_over += 1
             return
         judged = (_Span(page.first_crawl, page.crawl, page.same),)
         known = self._judged_at[form.origin].get(form)
@@ -218,9 +214,8 @@ class _Forms:
         """Return the evidence for a rule: forms that it makes equal; None: the rule is refuted."""
         found = Evidence()
         groups: dict[Form, tuple[Form, _Judged]] = {}
-        change = rule.change()
         for form, judged in self._judged_at[rule.origin].items():
-            to = change(form)
+            to = rule.apply(form)
             if to is form:
                 continue
             found.changed.append((form, to))
@@ -335,25 +330,22 @@ def _of_paths(origin: str, one: Sequence[str], other: Sequence[str]) -> Iterator
         if here[0]:
             yield Rule(origin, "segment", (here[0],))
         elif not end:
-            yield Rule(origin, "slash")
+            yield Rule(origin, "ending", ("/", ""))
     elif len(here) == len(there) == 1:
         if not end:
-            yield from _of_last(origin, here[0], there[0])
+            yield from _of_endings(origin, *sorted((there[0], here[0]), key=len))
         yield from _of_path_parameters(origin, here[0], there[0])
 
 
-def _of_last(origin: str, here: str, there: str) -> Iterator[Rule]:
-    if len(here) < len(there):
-        here, there = there, here
-    if not there:
-        yield Rule(origin, "last", (here, there))
-        return
-    begin = _same_at_start(here, there)
+def _of_endings(origin: str, shorter: str, longer: str) -> Iterator[Rule]:
+    begin = _same_at_start(shorter, longer)
     # Words change as a whole: the endings of "7.html" and "7.htm" are ".html" and ".htm".
-    while begin > 0 and here[begin].isalnum():
+    while begin > 0 and longer[begin].isalnum():
         begin -= 1
-    if begin:
-        yield Rule(origin, "ending", (here[begin:], there[begin:]))
+    if not shorter:
+        yield Rule(origin, "ending", (f"/{longer}", "/"))
+    elif begin:
+        yield Rule(origin, "ending", (longer[begin:], shorter[begin:]))
 
 
 def _of_path_parameters(origin: str, here: str, there: str) -> Iterator[Rule]:

@@ -7,9 +7,7 @@
                     names             also has `name=value`; if `name` is "": if its path is `value`
     path_parameter  name              ";name=..." behind a segment of the path
     segment         text              segments of the path with this text
-    slash                             a slash at the end of the path
-    last            old, new          the last segment: "index.html" and ""
-    ending          old, new          the end of the last segment
+    ending          old, new          the end of the path: "/index.html" and "/", "/" and ""
     letter_case                       capitals in the path
     origin          origin            scheme and host
 
@@ -21,6 +19,7 @@ Cost: 5 us to make a form; .3 us for a rule that does not apply, 1 us for a rule
 
 import re
 from collections.abc import Callable, Mapping
+from inspect import signature
 from sys import intern
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -90,10 +89,10 @@ class Rule(NamedTuple):
     kind: str
     arguments: tuple[str, ...] = ()
 
-    def change(self) -> Callable[[Form], Form]:
-        """Return what the rule makes of a form with its origin; the same object: no change."""
-        change, arguments = _KINDS[self.kind].apply, self.arguments
-        return lambda form: change(form, *arguments)
+    def apply(self, form: Form) -> Form:
+        """Change a form with the rule's origin; the same object: the rule does not apply."""
+        change, _ = _KINDS[self.kind]
+        return change(form, *self.arguments)
 
     @property
     def meaning(self) -> str:
@@ -102,25 +101,30 @@ class Rule(NamedTuple):
         >>> Rule("https://a.example", "parameters", ("sid",)).meaning
         'https://a.example without sid, whatever the value'
         """
-        kind = _KINDS[self.kind]
-        last = max(kind.meaning.count("{") - 1, 0)
-        shown = *self.arguments[:last], kind.joint.join(self.arguments[last:])
-        return f"{self.origin} {kind.meaning.format(*shown)}"
+        _, meaning = _KINDS[self.kind]
+        last = max(meaning.count("{") - 1, 0)
+        shown = *self.arguments[:last], " and ".join(self.arguments[last:])
+        return f"{self.origin} {meaning.format(*shown)}"
 
     @property
     def is_well_formed(self) -> bool:
-        """Whether the kind exists and takes this number of arguments."""
-        are_strings = all(isinstance(each, str) for each in (*self[:2], *self.arguments))
-        kind = _KINDS.get(self.kind) if are_strings else None
-        return kind is not None and kind.least <= len(self.arguments) <= kind.most
+        """Whether the kind exists and takes these arguments."""
+        if not all(isinstance(each, str) for each in (*self[:2], *self.arguments)):
+            return False
+        try:
+            change, _ = _KINDS[self.kind]
+            signature(change).bind(None, *self.arguments)
+        except (KeyError, TypeError):
+            return False
+        return True
 
 
 def _parameters(form: Form, *names: str) -> Form:
     return _with_parameters(form, *(each for each in form.parameters if each[0] not in names))
 
 
-def _value(form: Form, *parameter: str) -> Form:
-    return _with_parameters(form, *(each for each in form.parameters if each != parameter))
+def _value(form: Form, name: str, value: str) -> Form:
+    return _with_parameters(form, *(each for each in form.parameters if each != (name, value)))
 
 
 def _where(form: Form, name: str, value: str, *names: str) -> Form:
@@ -137,19 +141,11 @@ def _segment(form: Form, text: str) -> Form:
     return _with_path(form, *(segment for segment in form.segments if segment != text))
 
 
-def _slash(form: Form) -> Form:
-    is_one = len(form.segments) > 1 and not form.segments[-1]
-    return _with_path(form, *form.segments[:-1]) if is_one else form
-
-
-def _last(form: Form, old: str, new: str) -> Form:
-    *before, last = form.segments
-    return _with_path(form, *before, new) if last == old else form
-
-
 def _ending(form: Form, old: str, new: str) -> Form:
-    *before, last = form.segments
-    return _with_path(form, *before, last[: -len(old)] + new) if last.endswith(old) else form
+    path = path_of(form)
+    if not path.endswith(old):
+        return form
+    return _with_path(form, *f"{path.removesuffix(old)}{new}"[1:].split("/"))
 
 
 def _letter_case(form: Form) -> Form:
@@ -170,29 +166,17 @@ def _with_parameters(form: Form, *parameters: tuple[str, str]) -> Form:
     return form if parameters == form.parameters else form._replace(parameters=parameters)
 
 
-class _Kind(NamedTuple):
-    apply: Callable[..., Form]
-    least: int
-    """Least and most arguments."""
-    most: int
-    meaning: str
-    """Description of the changed URLs, with a place for each argument."""
-    joint: str = ""
-    """Separator of the arguments that share the last place."""
-
-
-_KINDS: Mapping[str, _Kind] = {
-    "parameters": _Kind(_parameters, 1, MOST_PARTS, "without {0}, whatever the value", " and "),
-    "value": _Kind(_value, 2, 2, "without {0}{1}"),
-    "where": _Kind(_where, 3, MOST_PARTS, "where {0}{1}: without {2}, whatever the value", " and "),
-    "path_parameter": _Kind(_path_parameter, 1, 1, "without ;{0}=... in the path"),
-    "segment": _Kind(_segment, 1, 1, "without /{0}"),
-    "slash": _Kind(_slash, 0, 0, "without a slash at the end"),
-    "last": _Kind(_last, 2, 2, "with /{1} in place of /{0} at the end"),
-    "ending": _Kind(_ending, 2, 2, "with {1} in place of {0} at the end"),
-    "letter_case": _Kind(_letter_case, 0, 0, "in small letters"),
-    "origin": _Kind(_origin, 1, 1, "at {0}"),
+_KINDS: Mapping[str, tuple[Callable[..., Form], str]] = {
+    "parameters": (_parameters, "without {}, whatever the value"),
+    "value": (_value, "without {}{}"),
+    "where": (_where, "where {}{}: without {}, whatever the value"),
+    "path_parameter": (_path_parameter, "without ;{}=... in the path"),
+    "segment": (_segment, "without /{}"),
+    "ending": (_ending, 'with "{1}" in place of "{0}" at the end'),
+    "letter_case": (_letter_case, "in small letters"),
+    "origin": (_origin, "at {}"),
 }
+"""The change of each kind, and its description, with a place for each argument."""
 
 
 class Rules:
@@ -204,9 +188,9 @@ class Rules:
     """
 
     def __init__(self, rules: "list[Rule]") -> None:
-        self._of: dict[str, list[tuple[int, Rule, Callable[[Form], Form]]]] = {}
+        self._of: dict[str, list[tuple[int, Rule]]] = {}
         for order, rule in enumerate(rules):
-            self._of.setdefault(rule.origin, []).append((order, rule, rule.change()))
+            self._of.setdefault(rule.origin, []).append((order, rule))
 
     def form_of(self, url: str) -> Form | None:
         """Return the form of a URL after all rules; None: see `form_of`."""
@@ -218,8 +202,8 @@ class Rules:
         used: list[Rule] = []
         last = -1
         while True:
-            for order, rule, change in self._of.get(form.origin, ()):
-                changed = form if order <= last else change(form)
+            for order, rule in self._of.get(form.origin, ()):
+                changed = form if order <= last else rule.apply(form)
                 if changed is not form:
                     used.append(rule)
                     last, is_elsewhere = order, changed.origin != form.origin

@@ -3,20 +3,18 @@
 import shutil
 
 import pytest
-from command_line import lines, run
-from index_feed import ITEMS, write_jsonl
+from command_line import run
+from index_feed import ITEMS
 
 from dedup_filter import NearDuplicateFilter
 
 
 @pytest.fixture(scope="session")
 def seeded(tmp_path_factory):
-    """An index that was seeded with a feed: 20 pages and 5 near-duplicates, texts kept."""
-    folder = tmp_path_factory.mktemp("seeded")
-    feed = write_jsonl(folder / "feed.jsonl", ITEMS)
-    index = folder / "index"
-    (found,) = lines("index", "import", str(index), feed, "--set", "keep_text=true", "--json")
-    assert found["outcomes"] == {"near": 5, "new": 20}
+    """An index of 20 pages and 5 near-duplicates, with their texts."""
+    index = tmp_path_factory.mktemp("seeded") / "index"
+    with NearDuplicateFilter.open(index, crawl="import", keep_text=True) as pages:
+        assert [pages.see(**each).outcome for each in ITEMS] == ["new"] * 20 + ["near"] * 5
     return index
 
 

@@ -8,7 +8,7 @@ from index_feed import ITEMS
 from text_samples import CHINESE, FIRST, SECOND
 
 from dedup_filter import NearDuplicateFilter, fingerprint
-from dedup_filter.commands.sections import COLUMNS, columns_of, wrapped
+from dedup_filter.commands import COLUMNS, paragraph
 
 HOSTILE = "\x1b[31mred\u202e&lt;script>"
 PAGE = (
@@ -25,22 +25,19 @@ def page(tmp_path):
 
 
 def test_sections_for_people(page):
-    code, out, err = run("explain", page, "--url", "http://a.example/", "--bits")
+    code, out, err = run("explain", page, "--url", "http://a.example/")
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     assert "\u202e" not in out
-    assert max(map(columns_of, out.splitlines())) <= COLUMNS
-    for head in ("TEXT KEPT (", "LEFT OUT (", "FEATURES of the"):
+    assert all(len(line) <= COLUMNS or " " not in line.strip() for line in out.splitlines())
+    for head in ("TEXT KEPT (", "LEFT OUT ("):
         assert f"\n{head}" in out
     assert "page frame by an element's tag" in out
     assert "host         a.example: 0 pages kept, its frame is not known" in out
-    tallies = out.partition("TALLIES")[2].splitlines()[1:9]
-    assert [len(row.split()) for row in tallies] == [11] * 8
-    assert "FEATURES" not in run("explain", page)[1]
 
 
 def test_one_object(page):
-    (found,), (plain,) = (lines("explain", page, "--json", *more) for more in (["--bits"], []))
+    (found,) = lines("explain", page, "--json")
     with NearDuplicateFilter.open() as pages:
         verdict = pages.see("", html=PAGE)
     assert found["fingerprint"] == f"{verdict.fingerprint:#018x}"
@@ -49,9 +46,6 @@ def test_one_object(page):
     assert sum(found["words"].values()) == pytest.approx(
         sum(left["words"] for left in found["left_out"]) + found["words"]["kept"]
     )
-    assert len(found["features"]) > 10
-    assert len(found["tallies"]) == 64
-    assert found.keys() - plain.keys() == {"features", "tallies"}
 
 
 def test_standard_input_and_options():
@@ -81,35 +75,33 @@ def test_page_of_a_shared_index(servers):
     ("html", "reason"), [("<p>a few words", "too_short"), ("%PDF-1.7", "binary")]
 )
 def test_unjudged_page(html, reason):
-    code, out, _ = run("explain", "-", "--bits", text=html)
+    code, out, _ = run("explain", "-", text=html)
     assert code == 0
     assert f"unjudged     {reason}" in out
-    assert "FEATURES" not in out
     (found,) = lines("explain", "-", "--json", text=html)
     assert (found["reason"], found.get("fingerprint")) == (reason, None)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("no such file",),
-        ("http://127.0.0.1:9/",),
-        ("-", "--index", "no such folder"),
-        ("-", "--set", "features=none_such"),
-    ],
-)
-def test_what_cannot_be_read(arguments):
-    refused("explain", *arguments)
+@pytest.mark.parametrize("name", ["no such file", "http://127.0.0.1:9/", "\x1b[31m"])
+def test_a_page_that_cannot_be_read_is_refused_by_each_command(index, name):
+    for command in (["explain"], ["compare", "-"], ["find", str(index)], ["text", str(index)]):
+        assert "it cannot be " in refused(*command, name)
 
 
 @pytest.mark.parametrize(
-    "text", [CHINESE * 9, "a " * 200, "x" * 500, f"{'ab ' * 40}{CHINESE * 3}", ""]
+    "options", [["--index", "no such folder"], ["--set", "features=none_such"]]
 )
-@pytest.mark.parametrize("columns", [7, 50, 98])
-def test_lines_of_a_text_have_no_more_columns_and_all_of_it(text, columns):
-    cut = wrapped(text, columns)
-    assert all(0 < columns_of(line) <= columns for line in cut)
-    assert "".join("".join(cut).split()) == "".join(text.split())
+def test_a_wrong_index_or_option_is_refused(options):
+    for command in (["explain", "-"], ["compare", "-", "x"]):
+        refused(*command, *options)
+
+
+@pytest.mark.parametrize("text", [CHINESE * 9, "a " * 200, "x" * 500, f"{'ab ' * 40}{CHINESE}", ""])
+def test_lines_of_a_text_are_full_and_have_all_of_it(text, capsys):
+    paragraph(text, "name ", "     ")
+    cut = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= COLUMNS or " " not in line.strip()[5:] for line in cut)
+    assert "".join("".join(cut).split()) == "name" * bool(text) + "".join(text.split())
 
 
 def test_a_page_made_by_script_is_written_as_strict_json():

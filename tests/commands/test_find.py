@@ -1,10 +1,9 @@
 """`dedup-filter find` and `bits fingerprint`."""
 
 import json
-from itertools import combinations
 
 import pytest
-from command_line import lines, refused, run, run_process
+from command_line import lines, refused, run
 from index_feed import ITEMS
 from web_site import served
 
@@ -12,13 +11,6 @@ from dedup_filter import NearDuplicateFilter, fingerprint, hamming_distance
 
 FIRST = ITEMS[0]
 REPEAT = next(n for n, item in enumerate(ITEMS) if n and item["text"][:40] == FIRST["text"][:40])
-
-NEAR = {
-    (a["url"], b["url"]): (left, right)
-    for a, b in combinations(ITEMS, 2)
-    if hamming_distance(left := fingerprint(a["text"]), right := fingerprint(b["text"])) <= 12
-}
-"""The pairs of items within the default distance, with their fingerprints."""
 
 
 def as_file(folder, name, content):
@@ -67,27 +59,6 @@ def test_a_fingerprint_and_a_page_from_the_web(index, tmp_path):
     assert [each["near"][0]["similarity"] for each in found] == [None, 1, 1]
 
 
-def test_a_page_is_measured_with_what_its_host_has_shown(tmp_path):
-    menu = "".join(f"<p>The menu of this site says the following: number {n}." for n in range(40))
-    pages = [
-        f"<html><body>{menu}<p>{' '.join(f'w{n}x{i} of the' for i in range(60))}." for n in range(5)
-    ]
-    index = tmp_path / "index"
-    with NearDuplicateFilter.open(index) as kept:
-        for number, html in enumerate(pages[:4]):
-            kept.see(f"http://a.example/{number}", html=html)
-        own = kept.find("http://a.example/4", html=pages[4])
-        claimed = kept.claim("http://a.example/4", html=pages[4])
-        kept.release(claimed)
-    wanted = claimed.fingerprint
-    path = as_file(tmp_path, "page.html", pages[4])
-    code, out, _ = run("find", str(index), path, "--url", "http://a.example/4", "--json")
-    assert (code, own) == (1, [])
-    assert json.loads(out)["fingerprint"] == f"{wanted:#018x}"
-    alone = json.loads(run("find", str(index), path, "--json")[1])["fingerprint"]
-    assert alone != f"{wanted:#018x}"
-
-
 def test_nothing_is_changed_and_a_writer_may_be_at_work(index):
     with NearDuplicateFilter.open(index) as writer:
         pending = writer.claim("http://new.example/", text=FIRST["text"] + " And more was said.")
@@ -105,15 +76,6 @@ def test_nothing_near_is_exit_code_1(index, tmp_path):
     assert "no kept page within 12 bits" in out
     short = as_file(tmp_path, "short.txt", "Too short")
     assert run("find", str(index), short)[0] == 1
-
-
-@pytest.mark.parametrize("asked", ["none.html", "http://127.0.0.1:9/", "\x1b[31m"])
-def test_a_page_that_cannot_be_read(index, asked):
-    code, out, err = run("find", str(index), asked)
-    assert code in (1, 2)
-    assert out == ""
-    assert "\x1b" not in err
-    assert len(err.splitlines()) == 1
 
 
 def test_no_index_and_other_fingerprints(index, tmp_path):
@@ -143,13 +105,6 @@ def test_fingerprint_of_pages(tmp_path):
     (found,) = lines("bits", "fingerprint", text, "--set", "features=shingles", "--json")
     wanted = fingerprint(FIRST["text"], features="shingles")
     assert found == {"asked": text, "fingerprint": f"{wanted:#018x}", "reason": None}
-
-
-def test_fingerprints_are_what_pairs_reads(tmp_path):
-    paths = [as_file(tmp_path, f"{n}.txt", item["text"]) for n, item in enumerate(ITEMS)]
-    out = run_process("bits", "fingerprint", *paths)[1]
-    pairs = lines("bits", "pairs", "--max-distance", "12", text=out)
-    assert {tuple(pair) for pair in pairs} == {tuple(sorted(pair)) for pair in NEAR.values()}
 
 
 def test_page_without_fingerprint_gets_an_empty_line(tmp_path):

@@ -1,12 +1,16 @@
 """`dedup-filter index export`, and an import of what it wrote."""
 
 import json
+import os
 import re
+import signal
+import subprocess
 
 import numpy as np
 import pytest
-from command_line import lines, refused, run
+from command_line import COMMAND, lines, refused, run, start
 from index_feed import ITEMS, article, kept, records, stats
+from patience import wait_until
 
 from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
@@ -18,10 +22,13 @@ def objects(export):
     return [json.loads(line) for line in export.splitlines()]
 
 
+def as_lines(values):
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
 def imported(location, values, *options, run=run):
     """Import objects; return the exit code, and what is said."""
-    text = "".join(json.dumps(value) + "\n" for value in values)
-    return run("index", "import", str(location), *options, text=text)
+    return run("index", "import", str(location), *options, text=as_lines(values))
 
 
 def is_clean(location):
@@ -153,7 +160,7 @@ BAD = {
     "out of order": changed(page=20),
     "line 22: it has record": changed(frames_of="a", record="AAAA", provisional=[]),
     "line 27: it begins another export": lambda *lines: [*lines, *lines],
-    "line 1: it is a page of an export": lambda head, *pages: pages,
+    "line 1: it begins no export": lambda head, *pages: pages,
     f"line 1: it begins an export of format {FORMAT + 1}": (
         lambda head, *pages: [head | {"dedup_filter_export": FORMAT + 1}, *pages]
     ),
@@ -166,16 +173,53 @@ def test_a_bad_line_is_named_and_nothing_of_it_is_there(export, tmp_path, why):
     err = imported(other, values, run=refused)
     assert why in err
     line = int(re.match("Error: line ([0-9]+): it ", err)[1])
+    assert other.exists() == (line > 1)
     if line > 1:
         assert len(records(other)) == line - 2
         assert is_clean(other)
-        return
-    code, out, err = imported(other, values, "--skip-bad-lines", "--json")
-    assert (code, err) == (0, "")
-    found = json.loads(out)
-    assert (found["bad_lines"], found["lines"]) == (len(values), 0)
-    assert found["first_bad"].startswith(why)
-    assert not other.exists()
+
+
+@pytest.mark.parametrize("bad", ["{", "[" * 100_000, "[]", "\0"])
+def test_a_line_that_is_no_object_is_named(export, tmp_path, bad):
+    for text, number in (f"\n{bad}", 2), (f"{export}{bad}\n", 27):
+        said = refused("index", "import", str(tmp_path / "other"), text=text)
+        assert said == f"Error: line {number}: it is no JSON object\n"
+
+
+def test_of_nothing_makes_nothing(place):
+    (found,) = lines("index", "import", place.new("index"), "--json", text="\n")
+    assert found["lines"] == 0
+    assert "there is no index at" in run("index", "stats", place.new("index"))[2]
+
+
+def test_how_far_it_is_shows_on_a_terminal_only(export, tmp_path):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [*COMMAND, "index", "import", str(tmp_path / "other"), "--json"]
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": theirs}
+    finished = subprocess.run(command, check=False, input=export.encode(), env=terminal, **pipes)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert json.loads(finished.stdout)["outcomes"] == {"near": 5, "new": 20}
+    assert "importing" in shown
+    assert "26" in shown
+
+
+def test_an_import_that_is_interrupted_keeps_what_was_taken(export, place):
+    location = place.new("other")
+    with start("index", "import", location) as process:
+        process.stdin.write(as_lines(objects(export)[:11]).encode())
+        process.stdin.flush()
+        wait_until(lambda: run("index", "stats", location)[0] == 0, "there is an index")
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read().strip() == b""
+        assert process.wait() == 130
+    assert len(kept(location)) <= 10
+    assert is_clean(location)
+    assert run("index", "import", location, text=export)[0] == 0
+    assert len(kept(location)) == 20
 
 
 def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp_path, monkeypatch):

@@ -7,12 +7,12 @@ import os
 
 import pytest
 from command_line import lines, refused, run, run_process
-from index_feed import ITEMS, article, item, records, stats, write_jsonl
+from index_feed import article, item, records, stats
 
 from dedup_filter import NearDuplicateFilter
 
 
-def test_what_reads_works(every_place):
+def test_what_reads_works(every_place, tmp_path):
     """A page is flushed, one pending, and one dropped for that."""
     location, site = every_place.seeded(), "https://www.example.com"
     how = run if every_place.servers else run_process
@@ -27,34 +27,29 @@ def test_what_reads_works(every_place):
         assert found.get("pending") == (2 if every_place.servers else None)
         assert found.get("processes", 1) == 1
         assert how("index", "stats", location, "--check")[0] == 0
+        path = tmp_path / "r.html"
+        (report,) = lines("report", location, "-o", str(path), "--json", run=how)
         _, *exported = lines("index", "export", location, run=how)
+        assert report["pages"] == sum("page" in line for line in exported)
         urls = {page.get("url") for page in exported}
         assert {f"{site}/{name}" for name in ("done", "pending", "copy")} & urls == {f"{site}/done"}
         pages.check()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "forget DIR https://www.example.com/1",
-        "import DIR FEED",
-    ],
-)
-def test_what_writes_to_a_folder_is_refused_with_the_owners_name(index, tmp_path, command):
-    paths = {"DIR": str(index), "FEED": write_jsonl(tmp_path / "feed.jsonl", ITEMS)}
+@pytest.mark.parametrize("command", [["forget", "https://www.example.com/1"], ["import"]])
+def test_what_writes_to_a_folder_is_refused_with_the_owners_name(index, export, command):
     with NearDuplicateFilter.open(index):
         before = records(index)
-        arguments = (paths.get(word, word) for word in command.split())
-        assert f"pid {os.getpid()}" in refused("index", *arguments, run=run_process)
+        name, *others = command
+        arguments = ["index", name, str(index), *others]
+        assert f"pid {os.getpid()}" in refused(*arguments, text=export, run=run_process)
         assert records(index) == before
 
 
-def test_what_writes_to_a_shared_index_works_but_for_an_import_of_an_export(servers, tmp_path):
+def test_an_export_is_not_imported_beside_crawlers_of_a_shared_index(servers):
     location = servers.seeded()
-    feed = write_jsonl(tmp_path / "feed.jsonl", [item(50), item(50)])
     with NearDuplicateFilter.open(location) as pages:
-        assert run("index", "import", location, feed)[0] == 0
-        assert run("index", "forget", location, item(50)["url"], item(1)["url"])[0] == 0
+        assert run("index", "forget", location, item(1)["url"])[0] == 0
         assert stats(location)["kept"] == 19
         text = run("index", "export", location)[1]
         assert "crawlers are at work on it" in refused("index", "import", location, text=text)

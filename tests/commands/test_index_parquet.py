@@ -130,8 +130,7 @@ def kill():
     os.kill(os.getpid(), 9)
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-@pytest.mark.parametrize("moment", [fail, kill])
+@pytest.mark.parametrize(("moment", "is_there"), [(fail, False), (kill, True)])
 def test_what_fails_in_the_midst_leaves_what_was_there(tmp_path, moment, is_there):
     path = tmp_path / "t.parquet"
     if is_there:
@@ -174,9 +173,6 @@ def test_a_library_that_is_missing_is_named(index, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     err = refused("index", "export", str(index), "--to", "t.parquet")
     assert "with its extra 'parquet'" in err
-
-
-def test_force_goes_with_a_file(index):
     code, _, err = run("index", "export", str(index), "--force")
     assert (code, "goes with --to" in err) == (2, True)
 

@@ -1,8 +1,8 @@
 """`dedup-filter report`: what it writes, what it refuses, and what it leaves alone."""
 
 import pytest
-from command_line import lines, refused, run, run_process
-from index_feed import ITEMS, article, contents, item
+from command_line import lines, refused, run
+from index_feed import ITEMS, article, contents
 
 from dedup_filter import NearDuplicateFilter
 
@@ -51,7 +51,6 @@ def test_a_file_is_replaced_only_by_force(index, tmp_path):
     assert path.read_text() == "mine"
     lines("report", str(index), "-o", str(path), "--force", "--json")
     assert "exists and is not replaced" in refused("report", str(index), "-o", str(path))
-    lines("report", str(index), "-o", str(path), "--force", "--json")
 
 
 @pytest.mark.parametrize(
@@ -77,14 +76,3 @@ def test_the_options_of_the_last_crawl_are_shown(tmp_path):
     lines("report", str(index), "-o", str(path), "--json")
     assert "k&nbsp;=&nbsp;5 bits" in path.read_text("utf-8")
     assert "no least similarity" in path.read_text("utf-8")
-
-
-def test_an_index_in_use_is_reported_without_what_is_pending(index, tmp_path):
-    with NearDuplicateFilter.open(index) as pages:
-        pages.see(**item(40))
-        pages.flush()
-        pages.claim("https://www.example.com/pending", text=article(41))
-        path = tmp_path / "r.html"
-        (said,) = lines("report", str(index), "-o", str(path), "--json", run=run_process)
-        assert said["pages"] == 26
-        pages.check()

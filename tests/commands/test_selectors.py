@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command_line import lines, refused, run
+from command_line import lines, refused, run, run_process
 from made_text import prose
 
 PAGE = (
@@ -80,8 +80,8 @@ def test_explain_tells_what_each_selector_leaves_out(files):
 def test_an_index_is_asked_with_the_selectors_of_its_last_crawl(feed, files, tmp_path):
     index = tmp_path / "index"
     option = json.dumps({"example.com": [".views", ".quote"]})
-    imported = ("index", "import", str(index), str(feed), "--set", f"ignore={option}")
-    assert run(*imported)[0] == 0
+    see = "see", str(index), "--set", f"ignore={option}"
+    assert run_process(*see, text=feed.read_text())[0] == 0
     at_host = ("--url", "https://www.example.com/new")
     (found,) = lines("explain", files[1], *at_host, "--index", str(index), "--json")
     assert found["selected"] == ["ignored"]
@@ -93,7 +93,7 @@ def test_an_index_is_asked_with_the_selectors_of_its_last_crawl(feed, files, tmp
 
 def test_they_do_not_change_a_recorded_page(feed, tmp_path):
     index = str(tmp_path / "index")
-    assert run("index", "import", index, str(feed))[0] == 0
+    assert run_process("see", index, text=feed.read_text())[0] == 0
     command = "explain", "https://example.com/0", "--index", index
     assert run(*command)[0] == 0
     said = refused(*command, "--set", "ignore=.views")

@@ -182,7 +182,9 @@ class TestARow:
         assert len(with_row) <= MOST_SKETCH_BYTES
         assert row_in(with_row).tolist() == row[:MOST_BLOCKS].tolist()
         assert row_in(without).tolist() == []
-        assert thinned(with_row, 10**6) == without
+        assert thinned(with_row, 10**6) == with_row
+        assert row_in(thinned(with_row, 130)).tolist() == row_in(with_row).tolist()
+        assert thinned(with_row, 130).startswith(thinned(without, 130))
         assert counts(values, with_row) == counts(values, without)
         assert size_of(with_row) == size_of(without)
         pairs = [shared([one], [without]) for one in (with_row, without)]

@@ -1,10 +1,8 @@
 """What `explain` says of a page, against what the filter keeps of it and the page's own text."""
 
 from collections import Counter
-from math import sqrt
 
 import pytest
-import xxhash
 from bad_pages import KINDS as BAD_PAGES
 from bad_pages import SMALL
 from hypothesis import given, settings
@@ -12,13 +10,10 @@ from museum.arrangements import address
 from museum.kinds import KINDS
 from text_samples import CHINESE, FIRST, MARKUP, SECOND
 
-from dedup_filter import FilterConfig, NearDuplicateFilter
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.features.recipes import consists_of_sentences
-from dedup_filter.frames.host_frames import no_context
 from dedup_filter.model import Unjudged
 from dedup_filter.review.excluded_text import excluded_text
-from dedup_filter.review.explained_page import ExplainedPage
-from dedup_filter.review.named_features import advertisements, simhash_of
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.decode import as_utf8, parse
@@ -31,8 +26,8 @@ ARTICLE = f"{FIRST} {SECOND}"
 
 
 def of(html, url="http://a/", **options):
-    config = FilterConfig.of(options)
-    return ExplainedPage.read(url, PageText(html=html), config, lambda _, shown: no_context(shown))
+    with RecordedPages.open(None, options) as pages:
+        return pages.read(url, PageText(html=html))
 
 
 def explain(name, url="", index=None):
@@ -40,12 +35,8 @@ def explain(name, url="", index=None):
         return pages.named(name, url)
 
 
-def simhash(page):
-    return simhash_of(page.document, page.known_by, page.config)
-
-
 def text_and_prints(page):
-    return page.text, page.profile.fingerprint, page.profile.digest.hex()
+    return page.profile.text, page.profile.fingerprint, page.profile.digest.hex()
 
 
 def kept(folder, url):
@@ -70,7 +61,7 @@ def texts_in(tree):
 def require_all_accounted(found, html):
     """All characters of the text nodes are kept or left out, but for the blocks of data."""
     left_out = excluded_text(found)
-    told = characters(found.text, *(left.text for left in left_out))
+    told = characters(found.profile.text, *(left.text for left in left_out))
     pictures = [each.text for each in found.page.content.blocks if each.kind == "picture"]
     there = characters(*texts_in(parse(html)), *pictures)
     if "data_read" in {left.rule for left in left_out}:
@@ -163,7 +154,7 @@ def test_each_rule(around, left):
     html = around.replace("|", f"<div><p>{ARTICLE}</p></div>")
     found = of(html)
     assert left in rules(found)
-    assert FIRST in found.text
+    assert FIRST in found.profile.text
     require_all_accounted(found, html)
 
 
@@ -172,7 +163,7 @@ def test_hidden_text_and_data_that_are_read():
     data = f'{{"a": "{ARTICLE}"}}'
     found = of(f"<p>one</p><script type=application/json>{data}</script>")
     assert ("data_read", data, "") in rules(found)
-    assert ARTICLE in found.text
+    assert ARTICLE in found.profile.text
 
 
 def test_frames_that_pages_of_the_host_have_shown(tmp_path, article):
@@ -206,8 +197,8 @@ def test_headline_of_a_list_of_links_that_stands_outside_of_it(tmp_path):
     found = explain(str(tmp_path / "a.html"), "http://a/2", index=index_at(str(folder))).explained
     with NearDuplicateFilter.open(folder, keep_text=True) as pages:
         pages.see("http://a/2", html=html)
-    assert found.text == kept(folder, "http://a/2")[0]
-    assert "Part number 7 of the harbour" in found.text
+    assert found.profile.text == kept(folder, "http://a/2")[0]
+    assert "Part number 7 of the harbour" in found.profile.text
     assert ("container", "All parts", "") in rules(found)
     require_all_accounted(found, html)
 
@@ -225,69 +216,14 @@ def test_headline_of_a_list_of_links_that_stands_outside_of_it(tmp_path):
 def test_language(markup, expected):
     found = of(markup)
     by = found.known_by.words.language_by
-    assert (found.profile.language, by, found.document.language) == expected
-
-
-def bits_of(weighted):
-    """The 64 tallies of weighted hashes, bit 63 first, one by one."""
-    return [
-        sum(weight if value >> bit & 1 else -weight for value, weight in weighted)
-        for bit in range(63, -1, -1)
-    ]
-
-
-def test_tallies_and_fingerprint_are_those_of_the_features():
-    page = of(f"<p>{ARTICLE} {FIRST}")
-    found = simhash(page)
-    counts = Counter((ARTICLE + " " + FIRST).lower().replace(",", "").replace(".", "").split())
-    for feature in found.features:
-        assert feature.weight == pytest.approx(sqrt(counts[feature.name]), abs=1 / 512)
-    weighted = [
-        (xxhash.xxh3_64_intdigest(each.name.encode()), each.weight) for each in found.features
-    ]
-    assert found.tallies == bits_of(weighted)
-    assert [each.weight for each in found.features] == sorted(
-        (weight for _, weight in weighted), reverse=True
-    )
-    sign = int("".join("1" if tally > 0 else "0" for tally in found.tallies), 2)
-    assert found.fingerprint == page.profile.fingerprint == sign
-
-
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        (CHINESE * 3, {}),
-        (ARTICLE * 2, {"features": "words", "feature_hash": "fnv1"}),
-        (ARTICLE * 2, {"features": "keywords"}),
-        (CHINESE * 3, {"features": "shingles", "shingle_size": 2}),
-        (
-            ARTICLE * 2,
-            {"features": "shingles", "title_weight": 5, "heading_weight": 3, "image_weight": 2},
-        ),
-    ],
-    ids=str,
-)
-def test_features_of_each_recipe_have_names(text, options):
-    html = f"<title>Ice in it</title><h1>The harbour froze</h1><p>{text}<img src=a.png></p>"
-    found = simhash(of(html, "http://a/b", **options))
-    with NearDuplicateFilter.open(**options) as pages:
-        assert found.fingerprint == pages.see("http://a/b", html=html).fingerprint
-    sign = int("".join("1" if tally > 0 else "0" for tally in found.tallies), 2)
-    assert found.fingerprint == sign
-    named = {(each.kind, each.name): each.weight for each in found.features}
-    assert len(named) == len(found.features)
-    if "title_weight" in options:
-        assert named["title", "ice in it"] == 5
-        assert named["heading", "the harbour froze"] == 3
-        assert [weight for (kind, _), weight in named.items() if kind == "image"] == [2]
+    assert (found.profile.language, by, found.page.content.language) == expected
 
 
 def test_phrases_taken_for_advertisements():
     offer = "buy cheap copper lanterns discount shipping worldwide orders today winter sale"
     found = of(f"<p>{ARTICLE}</p><p>{' '.join([offer] * 3)}</p><p>{ARTICLE}</p>")
     assert consists_of_sentences(found.known_by)
-    assert any(offer in row for row in advertisements(found.known_by))
-    assert "buy" not in [each.name for each in simhash(found).features]
+    assert any(offer in row for row in found.advertisements)
     assert 20 < found.profile.shingles_without_stopword < found.profile.shingles
     assert not consists_of_sentences(of(f"<p>{' '.join([offer] * 9)}").known_by)
 
@@ -330,7 +266,10 @@ class TestPageOfAnIndex:
         file = str(tmp_path / "a.html")
         for arguments in ((self.URL,), (self.COPY,), (file, self.URL), (file, self.COPY)):
             found = explain(*arguments, index=index).explained
-            assert (found.profile.fingerprint, found.text) == (verdict.fingerprint, article(1))
+            assert (found.profile.fingerprint, found.profile.text) == (
+                verdict.fingerprint,
+                article(1),
+            )
             assert {left.rule for left in excluded_text(found)} <= {"before", "title"}
             [text] = found.judged_texts
             assert (text.name, text.words) == ("new, main, span", len(article(1).split()))

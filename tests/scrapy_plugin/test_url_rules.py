@@ -15,7 +15,7 @@ from dedup_filter.urls.rules_file import write_rules
 
 SITE = "https://a.example"
 SID = Rule(SITE, "parameters", ("sid",))
-SLASH = Rule(SITE, "slash")
+SLASH = Rule(SITE, "ending", ("/", ""))
 
 
 class Alike:

@@ -1,7 +1,8 @@
 """An index -> one HTML file that shows what was kept, what was dropped, and why.
 
-    index -> collect (figures, pages, pairs) -> pack_texts (texts of pairs)
-          -> render (one HTML file), written whole or not at all
+    index -> collect (figures, pages, pairs, texts) -> render (one HTML file)
+
+The file is written whole or not at all.
 
 The file needs no network and sends nothing anywhere. Its scripts are in `page/`: plain scripts
 without a build step (docs/decisions/0011-the-report-is-one-file.md). A report is recognized by its
@@ -10,24 +11,19 @@ beginning, so that only a report of an earlier crawl is replaced.
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.review.report.collect import collect
-from dedup_filter.review.report.pack_texts import pack_texts
 from dedup_filter.review.report.render import BEGINNING, render
-from dedup_filter.store.location import folder_of
 from dedup_filter.upkeep import index_at, whole_file
 from dedup_filter.upkeep.results import Watch
-from dedup_filter.urls.rules_file import IN_FOLDER, read_rules
 
 __all__ = ["Amounts", "Written", "require_free", "write_report"]
 
 
-@dataclass(frozen=True)
-class Amounts:
+class Amounts(NamedTuple):
     """Limits of a report, so that a browser can open it."""
 
     duplicates: int = 100_000
@@ -36,19 +32,15 @@ class Amounts:
     """Most pairs whose texts are shown: first in large clusters."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """The contents of a report."""
+class Written(NamedTuple):
+    """What a report has: pages, all duplicates, those listed, pairs with texts to read."""
 
     report: str
     bytes: int
     pages: int
     duplicates: int
-    """All duplicates."""
     listed: int
-    """Duplicates that are listed."""
     texts: int
-    """Pairs whose texts can be read side by side."""
 
 
 def write_report(
@@ -64,30 +56,20 @@ def write_report(
     replaced at once and as a whole; call `require_free` first. Cost: 10 us a page, 1 ms a text.
 
     Raises:
-        ConfigError: there is no index there, the file of URL rules in its folder has none, or an
-            option is wrong.
+        ConfigError: there is no index there, or an option is wrong.
         StoreError: the index cannot be read.
         OSError: the report cannot be written; a file at `path` is still there.
     """
-    where, folder = index_at(str(index)), folder_of(index)
+    where = index_at(str(index))
     with RecordedPages.open(where, options) as pages:
         recorded = pages.recorded
         with watch(recorded.records(), recorded.count()) as records:
-            found = collect(recorded, records, pages.config, amounts.duplicates)
-        texts = pack_texts(recorded, found, amounts.texts)
-    rules = None if folder is None else folder / IN_FOLDER
-    proven = read_rules(rules) if rules is not None and rules.exists() else ()
-    html = render(str(where), found, texts, proven)
+            found = collect(recorded, records, pages.config, *amounts)
+    html = render(str(where), found)
     with whole_file.whole_file(Path(path)) as file:
         file.write(html)
-    return Written(
-        report=str(path),
-        bytes=len(html),
-        pages=found.figures["pages"],
-        duplicates=found.duplicates,
-        listed=len(found.pairs),
-        texts=texts.pairs,
-    )
+    counts = found.pages, found.duplicates, len(found.pairs), found.shown_texts
+    return Written(str(path), len(html), *counts)
 
 
 def require_free(path: str | Path, *, may_replace_report: bool = False) -> None:

@@ -12,16 +12,13 @@ no request leaves the page, and no text of a crawled page can run.
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dedup_filter.review.report.collect import Pair, ReportData
-from dedup_filter.review.report.pack_texts import PackedTexts
-from dedup_filter.store.records import PageRecord
-from dedup_filter.urls.mining import Proven
+from dedup_filter.review.report.collect import ReportData
 from dedup_filter.wording import as_time, counted, printable
 
 if TYPE_CHECKING:
@@ -33,22 +30,17 @@ BEGINNING = (
 )
 """Of every report; the template goes on."""
 _SCRIPTS = "dom differences list pair_view pair_lists main".split()
-_FORMAT = 2
 _KINDS = ("near", "exact")
 _LONGEST_NAME = 300
-_MOST_RULES = 500
 
 
-def render(
-    index: str, found: ReportData, texts: PackedTexts, rules: Sequence[Proven] = ()
-) -> bytes:
+def render(index: str, found: ReportData) -> bytes:
     """Render a report. Cost: 5 us a pair; 0.1 MB and 150 bytes a pair, without texts."""
     data = {
-        "format": _FORMAT,
         "kinds": _KINDS,
-        **_columns(found.records, found.pairs, texts),
+        **_columns(found),
         "crawls": {each["number"]: _crawl_name(each) for each in found.crawls},
-        "texts_kept": texts.are_kept,
+        "texts_kept": found.has_texts,
     }
     program, style = _program(), _page_file("report.css")
     template = _environment().get_template("report.html")
@@ -57,12 +49,9 @@ def render(
         style=style,
         program=program,
         data=json_in_script(data),
-        bundles=json_in_script(texts.bundles),
+        texts=json_in_script(found.texts),
         index=index,
         found=found,
-        rules=rules,
-        most_rules=_MOST_RULES,
-        texts=texts,
     )
     return (BEGINNING + html).encode("utf-8", "backslashreplace")
 
@@ -79,12 +68,10 @@ def json_in_script(value: Any) -> str:
     return text
 
 
-def _columns(
-    records: Mapping[int, PageRecord], pairs: Sequence[Pair], texts: PackedTexts
-) -> dict[str, Any]:
+def _columns(found: ReportData) -> dict[str, Any]:
     """Return pages and pairs column by column; hosts and languages are numbered."""
-    places = {page: place for place, page in enumerate(records)}
-    rows = records.values()
+    places, pairs = {page: place for place, page in enumerate(found.records)}, found.pairs
+    rows = found.records.values()
     hosts = sorted({each.host for each in rows})
     number_of = {host: number for number, host in enumerate(hosts)}
     pages = {
@@ -105,8 +92,7 @@ def _columns(
         "original": [-1 if pair.original is None else places[pair.original] for pair in pairs],
         "distance": [pair.distance for pair in pairs],
         "similarity": [_thousandths(pair.similarity) for pair in pairs],
-        "kind": [_KINDS.index(pair.kind) for pair in pairs],
-        "bundle": texts.of_pairs,
+        "kind": [_KINDS.index(pair.outcome) for pair in pairs],
     }
     return {"hosts": hosts, "pages": pages, "pairs": columns}
 

@@ -37,6 +37,7 @@ from typing import Any
 
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
+from dedup_filter.fingerprints.sketch import thinned
 from dedup_filter.model import Fate, Match
 from dedup_filter.store.records import MOST_AT_URL, PageRecord
 from dedup_filter.store.redis.connection import Command
@@ -57,6 +58,8 @@ from dedup_filter.store.redis.shared_records import DONE, SharedRecords, View
 _LEASE_OF_TOMBSTONE = 2 * LEASE
 _FORWARD_SECONDS = 86_400
 """How long a visit that was settled leads to its page: as long as others may wait for it."""
+_SKETCH_OF_DROPPED = 130
+"""Bytes of hashes, 64 of them, beside the row: no other page is compared with a dropped page."""
 _MOST_READ = 8
 """Of the first records at a URL, and of the last ones."""
 
@@ -195,7 +198,7 @@ class SharedPages(SharedRecords):
         try:
             self._write_and_look(record.page, held)
             if is_decided:
-                self._decide(record.page, b"P")
+                self._decide(record.page, b"P", b"", LEASE)
         except BaseException:
             self.give_up(record.page)
             raise
@@ -309,9 +312,7 @@ class SharedPages(SharedRecords):
             self._read_pages({page: [] for page in rivals})
             buckets = self.connection.ask_all(self.reads(held.keys))
 
-    def _decide(
-        self, number: int, state: bytes, rest: bytes = b"", seconds: int | str = LEASE
-    ) -> bool:
+    def _decide(self, number: int, state: bytes, rest: bytes, seconds: int) -> bool:
         """Set the state of a page; return False if its record is gone.
 
         Raises:
@@ -359,6 +360,7 @@ class SharedPages(SharedRecords):
     def _drop(self, record: PageRecord) -> None:
         head = Head(b"D", 0, secrets.token_bytes(8), self.process.name)
         life = () if self.seconds is None else ("EX", self.seconds)
+        record = record._replace(sketch=thinned(record.sketch, _SKETCH_OF_DROPPED))
         put = "SET", self.name(record.page), head.packed + pack_record(record), "NX", *life
         self.connection.ask_all([put, *self.adds(record.page, self._of_url(record))])
 

@@ -1,8 +1,8 @@
 // The page as a whole: views, keys.
 
 const data = JSON.parse(byId("data").textContent);
-const bundles = JSON.parse(byId("bundles").textContent);
-const pairView = new PairView(byId("pair"), data, bundles);
+const texts = JSON.parse(byId("texts").textContent);
+const pairView = new PairView(byId("pair"), data, texts);
 
 /** Show a pair; on a phone, where it is below the list, a touch scrolls to it. */
 function show(pair, isTouched = false) {

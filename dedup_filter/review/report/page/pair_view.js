@@ -1,18 +1,8 @@
 // A chosen pair -> its two pages side by side: their records, fingerprints and texts.
 
-const UNPACKED = new Map(); // number of a bundle -> promise of its texts
-const MOST_UNPACKED = 20;
-
-/** Return the texts of a bundle by the numbers of their pages: [text, advertisements, length]. */
-function unpacked(bundles, bundle) {
-  if (!UNPACKED.has(bundle)) {
-    if (UNPACKED.size >= MOST_UNPACKED) UNPACKED.delete(UNPACKED.keys().next().value);
-    UNPACKED.set(bundle, inflated(bundles[bundle]));
-  }
-  return UNPACKED.get(bundle);
-}
-
-async function inflated(packed) {
+/** Return a text, and the length of the whole of it; undefined: there is none. */
+async function unpacked(packed) {
+  if (packed === undefined) return undefined;
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
@@ -51,41 +41,28 @@ function differingBits(one, other) {
   return count;
 }
 
-/** Return a text in which words that the other text lacks are marked, and advertisements greyed. */
-function markedText([text, advertisements, length], words, isCommon, lackingClass) {
+/** Return a text in which words that the other text lacks are marked. */
+function markedText([text, length], words, isCommon, lackingClass) {
   const box = element("div.text", { tabIndex: 0, dir: "auto" });
-  // Ascending places at which a mark begins or ends.
-  const changes = [];
-  words.forEach((word, at) => {
-    if (!isCommon[at]) changes.push([word.begin, "lacks", 1], [word.end, "lacks", -1]);
-  });
-  for (let at = 0; at < advertisements.length; at += 2) {
-    changes.push([advertisements[at], "ad", 1], [advertisements[at + 1], "ad", -1]);
-  }
-  changes.sort((one, other) => one[0] - other[0]);
-  const open = { lacks: 0, ad: 0 };
-  let from = 0;
   let paragraph = element("p");
-  const put = (to) => {
-    const lines = text.slice(from, to).split("\n");
-    lines.forEach((line, at) => {
+  const put = (from, to, isLacking) => {
+    text.slice(from, to).split("\n").forEach((line, at) => {
       if (at) {
         box.append(paragraph);
         paragraph = element("p");
       }
-      if (!line) return;
-      let node = visible(line);
-      if (open.lacks) node = [element(`mark.${lackingClass}`, {}, ...node)];
-      if (open.ad) node = [element("span.ad", { title: "taken for an advertisement: no sentence" }, ...node)];
-      paragraph.append(...node);
+      const nodes = visible(line);
+      paragraph.append(...(isLacking ? [element(`mark.${lackingClass}`, {}, ...nodes)] : nodes));
     });
-    from = to;
   };
-  for (const [place, name, step] of changes) {
-    if (place > from) put(place);
-    open[name] += step;
-  }
-  put(text.length);
+  let from = 0;
+  words.forEach((word, at) => {
+    if (isCommon[at]) return;
+    put(from, word.begin, false);
+    put(word.begin, word.end, true);
+    from = word.end;
+  });
+  put(from, text.length, false);
   box.append(paragraph);
   if (length > text.length) {
     box.append(element("p.quiet", {}, `The first part of ${number(length)} characters.`));
@@ -95,10 +72,10 @@ function markedText([text, advertisements, length], words, isCommon, lackingClas
 
 /** Draws the chosen pair. */
 class PairView {
-  constructor(box, data, bundles) {
+  constructor(box, data, texts) {
     this.box = box;
     this.data = data;
-    this.bundles = bundles;
+    this.texts = texts;
     this.shown = -1;
   }
 
@@ -161,34 +138,31 @@ class PairView {
 
   async readTexts(pair, box) {
     const { pairs, pages } = this.data;
-    const bundle = pairs.bundle[pair];
     const say = (text) => box.replaceChildren(element("p.quiet.note", {}, text));
-    if (bundle === -1) {
-      say("No text of these pages was kept. Set DEDUP_KEEP_TEXT = True before a crawl to see its pairs side by side here.");
+    if (!this.data.texts_kept) {
+      say("No texts were kept. Set DEDUP_KEEP_TEXT = True before a crawl to see its pairs side by side here.");
       return;
     }
-    if (bundle === -2) {
-      say("The texts of this pair were left out to keep this file small. Make the report with a larger --texts to see them.");
-      return;
-    }
-    let texts;
+    const ofPages = [pairs.page[pair], pairs.original[pair]].map((page) => this.texts[pages.number[page]]);
+    let sides;
     try {
-      texts = await unpacked(this.bundles, bundle);
+      sides = await Promise.all(ofPages.map(unpacked));
     } catch (error) {
       if (this.shown === pair) say(`The texts cannot be unpacked here: ${error.message}`);
       return;
     }
     if (this.shown !== pair) return; // another one was chosen meanwhile
-    const sides = [pairs.page[pair], pairs.original[pair]].map((page) =>
-      page < 0 ? undefined : texts[pages.number[page]]
-    );
+    if (!sides.some(Boolean)) {
+      say("The texts of this pair were not kept, or left out to keep this file small (see a larger --texts).");
+      return;
+    }
     const words = sides.map((side) => (side ? wordsOf(side[0]) : []));
     const isBoth = sides.every(Boolean);
     const common = isBoth ? commonWords(...words) : words.map((each) => each.map(() => true));
     const drawn = sides.map((side, at) =>
       side
         ? markedText(side, words[at], common[at], at ? "only-there" : "only-here")
-        : element("div.text", {}, element("p.quiet", {}, "The text of this page was not kept."))
+        : element("div.text", {}, element("p.quiet", {}, "The text of this page was not kept, or left out (see --texts)."))
     );
     const lacking = common.map((each) => each.filter((is) => !is).length);
     const legend = element(
@@ -197,8 +171,7 @@ class PairView {
       element("mark.only-here", {}, "only in the first"),
       ` ${counted(lacking[0], "word")} `,
       element("mark.only-there", {}, "only in the second"),
-      ` ${counted(lacking[1], "word")} `,
-      element("span.ad", {}, "taken for advertisements")
+      ` ${counted(lacking[1], "word")}`
     );
     box.replaceChildren(legend, element("div.sides", {}, ...drawn));
   }
