@@ -152,17 +152,6 @@ def time_inserts(index: HammingIndex, kind: str, report: Report) -> None:
     report.figure("dedup_filter bytes, told, after", index.nbytes / len(index), "bytes/entry")
 
 
-def time_batch(index: HammingIndex, asked: list[int], report: Report) -> None:
-    """Report the time of a look-up among many at once."""
-    array = np.array(asked * 10, np.uint64)
-    times = []
-    for _ in range(ROUNDS):
-        started = time.process_time()
-        index.within_many(array)
-        times.append((time.process_time() - started) / len(array) * 1e6)
-    report.figure("dedup_filter look-up in a batch", statistics.median(times), "us")
-
-
 def peers_of(
     stored: UInt64Array, distance: int, wanted: list[str], report: Report
 ) -> Iterator[tuple[str, LookUp]]:
@@ -186,7 +175,6 @@ def run_case(
     """Measure one case; return the time of a look-up."""
     index = filled_index(stored, distance, report)
     asked = queries(stored, kind, distance, 400 if distance > 3 else 2000)
-    time_batch(index, asked[:400], report)
     look_ups: dict[str, LookUp] = {"dedup_filter": lambda query: len(index.within(query))}
     look_ups |= dict(peers_of(stored, distance, wanted, report))
     times = microseconds(look_ups, asked)

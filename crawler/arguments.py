@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 
 from scrapy.exceptions import UsageError
 
-__all__ = ["ArgumentError", "urls_of", "whole_number_of"]
-
 
 class ArgumentError(UsageError, SystemExit):
     """A spider argument that has no meaning."""

@@ -5,8 +5,6 @@ from typing import Any
 
 from scrapy.http import HtmlResponse
 
-__all__ = ["PageItem", "page_item"]
-
 
 @dataclass
 class PageItem:

@@ -15,7 +15,9 @@ Guarantees, cited in tests by their numbers:
 2. No page beyond `max_distance` bits, or below `min_similarity`, is a near-duplicate. With
    `canonical`, the page named as canonical may be farther, but not less similar.
 3. Every stored page within `max_distance` bits is compared. If there are more than 64, the 64
-   nearest are; of equally near pages, the earliest. `capped` counts the look-ups with more.
+   nearest are; of equally near pages, the earliest. `capped` counts the look-ups with more. On
+   servers, the 64 pages are compared that share most keys with the page: digest, fingerprint and
+   phrases.
 4. A page with too little text repeats another only if everything on them is equal.
 5. A page that cannot be judged is "unjudged" with a reason, never an error.
 6. In a directory, a restart changes no later verdict.
@@ -46,7 +48,7 @@ from dedup_filter.store.redis.connection import closed_if_it_fails, is_address
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Html
-from dedup_filter.workers.pool import Pool, Reading
+from dedup_filter.workers import Pool, Reading
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -214,7 +216,8 @@ class NearDuplicateFilter:
         have a fingerprint, pages with equal content are found. For a page that cannot be judged
         none is found. With `scope` "host", only pages of the URL's host are found.
 
-        Results are not confirmed: `see` may judge the page to be new all the same.
+        Results are not confirmed: `see` may judge the page to be new all the same. On servers only
+        pages are found that share the fingerprint, the digest or a phrase.
 
         >>> with NearDuplicateFilter.open() as pages:
         ...     text = "A crawler that meets the same article again has no need of it. " * 8
@@ -341,6 +344,7 @@ class NearDuplicateFilter:
         return url
 
     def __len__(self) -> int:
+        """Count the kept pages, pending ones too. On servers this scans all keys."""
         return len(self.conductor)
 
     @property

@@ -1,13 +1,13 @@
-"""Crawls in processes that import neither Scrapy nor this library: forked from a server that has.
+"""Crawls and commands in processes that import nothing: forked from a server that has.
 
-A crawl of a few pages spends most of its time on imports, and the tests make a hundred of them.
-The server only imports, and judges one page, so that the layout of an index is planned once and
-the stopwords are read. No reactor is chosen and no setting is read: a crawl does all else in a
-process of its own, up to the end of an interpreter, as if a shell had started it.
+A crawl of a few pages spends most of its time on imports, and the tests make a hundred of them; so
+does a command. The server only imports, and judges one page, so that the layout of an index is
+planned once and the stopwords are read. No reactor is chosen and no setting is read: a crawl does
+all else in a process of its own, up to the end of an interpreter, as if a shell had started it.
 
     python crawl_server.py < orders > answers        # of each a JSON value a line
 
-    {"arguments": ["crawl", ...], "folder": "...", "log": "..."}   ->   number of the process
+    {"command": ["scrapy", ...], "folder": "...", "streams": [in, out, err]}   ->   its number
     {"pid": 123}                                       ->   its exit code, null while it runs
 """
 
@@ -21,13 +21,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from patience import PATIENCE
+from patience import wait_until
 
 
 @dataclass
@@ -77,19 +77,23 @@ class CrawlServer:
         """Start a crawl of the project in a folder; what it prints goes beside its feed."""
         return CrawlProcess(self, ["crawl", spider, "-O", str(feed), *arguments], folder, feed)
 
+    def run(self, *command: str, cwd: Path, text: str = "") -> tuple[int, str, str]:
+        """Run a command with a text on standard input, as `run_process` does."""
+        with TemporaryDirectory() as folder:
+            return CommandProcess(self, *command, cwd=cwd, folder=Path(folder), text=text).end()
+
     def ask(self, order: dict[str, Any]) -> Any:
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
 
 
-class CrawlProcess:
-    """A crawl under way."""
+class Process:
+    """A command under way: what it reads, and where it writes, are files."""
 
-    def __init__(self, server: CrawlServer, arguments: list[str], folder: Path, feed: Path) -> None:
-        self._server, self._feed, self._log = server, feed, feed.with_suffix(".log")
-        self._log.write_text("")  # it may be killed before it writes
-        order = {"arguments": arguments, "folder": str(folder), "log": str(self._log)}
+    def __init__(self, server: CrawlServer, command: list[str], cwd: Path, *streams: Path) -> None:
+        self._server = server
+        order = {"command": command, "folder": str(cwd), "streams": [*map(str, streams)]}
         self.pid = server.ask(order)
         self.exit_code: int | None = None
 
@@ -99,17 +103,55 @@ class CrawlProcess:
             self.exit_code = self._server.ask({"pid": self.pid})
         return self.exit_code is None
 
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.is_running:
+            os.kill(self.pid, number)
+
     def kill(self) -> None:
         """Kill it as no signal handler can prevent, unless it has ended."""
-        if self.is_running:
-            os.kill(self.pid, signal.SIGKILL)
+        self.send_signal(signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Wait for its end; return its exit code."""
+        wait_until(lambda: not self.is_running, f"process {self.pid} ends", pause=0.01)
+        return self.exit_code
+
+
+class CommandProcess(Process):
+    """A command with files of its own, in a folder."""
+
+    def __init__(
+        self, server: CrawlServer, *command: str, cwd: Path, folder: Path, text: str = ""
+    ) -> None:
+        self._read, self._out, self._err = (folder / name for name in ("in", "out", "err"))
+        self._read.write_text(text, "utf-8")
+        self._out.touch()
+        self._err.touch()
+        super().__init__(server, [*command], cwd, self._read, self._out, self._err)
+
+    @property
+    def printed(self) -> tuple[str, str]:
+        """What it has printed so far, and what of it on standard error."""
+        return self._out.read_text("utf-8"), self._err.read_text("utf-8")
+
+    def end(self) -> tuple[int, str, str]:
+        """Wait for its end; return its exit code and what it has printed."""
+        return self.wait(), *self.printed
+
+
+class CrawlProcess(Process):
+    """A crawl under way."""
+
+    def __init__(self, server: CrawlServer, arguments: list[str], folder: Path, feed: Path) -> None:
+        self._feed, self._log = feed, feed.with_suffix(".log")
+        self._log.write_text("")
+        nothing = Path(os.devnull)
+        super().__init__(server, ["scrapy", *arguments], folder, nothing, self._log, self._log)
 
     def end(self) -> Crawl:
         """Wait for its end."""
-        until = time.monotonic() + PATIENCE
-        while self.is_running:
-            assert time.monotonic() < until, f"a crawl does not end:\n{self._log.read_text()}"
-            time.sleep(0.01)
+        self.wait()
         log = self._log.read_text("utf-8", "surrogateescape")
         feed = self._feed.read_text("utf-8") if self._feed.exists() else ""
         return Crawl(self.exit_code, log, feed)
@@ -127,19 +169,20 @@ def serve() -> None:
                 pid, status = os.waitpid(order["pid"], os.WNOHANG)
                 answer = os.waitstatus_to_exitcode(status) if pid else None
             elif not (answer := os.fork()):
-                crawl(**order)
+                run(**order)
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
 
 
 def import_components() -> None:
-    """Import whatever Scrapy's own settings name, the plugin, and what it imports when needed."""
+    """Import what Scrapy's settings name, the plugin and commands, and what these need later."""
     import scrapy.commands
 
     needed = "scrapy_plugin.url_rules", "review.report", "store.redis.pages", "scrapy_command"
     commands = (each.name for each in pkgutil.iter_modules(scrapy.commands.__path__))
     names = [f"dedup_filter.{each}" for each in needed]
     names += [f"scrapy.commands.{each}" for each in commands]
+    names += [f"dedup_filter.{each}" for each in ("cli", "commands.serve", "service.web")]
     for name in (*names, "redis.cluster", "stopwordsiso"):
         importlib.import_module(name)
     from scrapy.settings import default_settings
@@ -158,16 +201,22 @@ def import_components() -> None:
     assert "twisted.internet.reactor" not in sys.modules
 
 
-def crawl(arguments: list[str], folder: str, log: str) -> None:
-    """Do in this process what `scrapy` with these arguments does, and leave it by SystemExit."""
-    from scrapy.cmdline import execute
-
+def run(command: list[str], folder: str, streams: list[str]) -> None:
+    """Do in this process what a command does, and leave it by SystemExit."""
     os.chdir(folder)
     sys.path[0] = folder
-    with Path(os.devnull).open() as nothing, Path(log).open("w") as output:
-        for source, target in ((nothing, 0), (output, 1), (output, 2)):
-            os.dup2(source.fileno(), target)
-    execute(["scrapy", *arguments])
+    for target, path in enumerate(streams):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND if target else os.O_RDONLY
+        os.dup2(os.open(path, flags), target)
+    sys.argv = command
+    if command[0] == "scrapy":
+        from scrapy.cmdline import execute
+
+        execute()
+    else:
+        from dedup_filter.cli import main
+
+        main()
     sys.exit()
 
 

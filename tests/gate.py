@@ -1,9 +1,13 @@
-"""The gate has all programs that tests start; elsewhere a test that lacks one is skipped."""
+"""The gate has all programs that tests start; elsewhere a test that lacks one is skipped.
+
+With its newest versions it tries the most: as many cases as hypothesis has examples of a property.
+"""
 
 import os
 import shutil
 
 import pytest
+from hypothesis import settings
 
 IS_GATE = os.environ.get("CI", "false") not in ("", "0", "false")
 
@@ -16,3 +20,8 @@ def program(*names, package):
             f"{names[0]} is not on PATH (on Debian: apt-get install {package})"
         )
     return found
+
+
+def rounds(few, many):
+    """Return how many cases to try: `many` where a property is tried with 100 examples."""
+    return many if settings.default.max_examples >= 100 else few

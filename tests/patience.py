@@ -10,11 +10,11 @@ PROCESSES.set_forkserver_preload(["dedup_filter.filter", "redis.cluster", "stopw
 PATIENCE = 300.0
 
 
-def wait_until(condition, what, seconds=PATIENCE):
+def wait_until(condition, what, seconds=PATIENCE, pause=0.02):
     """Return the first true answer of `condition`, asked again and again. Raises TimeoutError."""
     end = time.monotonic() + seconds
     while not (answer := condition()):
         if time.monotonic() > end:
             raise TimeoutError(f"waited {seconds:g} s in vain: {what}")
-        time.sleep(0.02)
+        time.sleep(pause)
     return answer

@@ -12,8 +12,7 @@ from random import Random
 from string import Template, ascii_lowercase
 from typing import NamedTuple
 
-from crawler.demo_site.articles import read_article
-from crawler.demo_site.tables import SITE_FOLDER
+from crawler.demo_site.pages import SITE_FOLDER, read_article
 
 EDITED = (0.0, 0.0, 0.02, 0.03, 0.05, 0.05, 0.07, 0.1, 0.1, 0.15, 0.2, 0.3, 0.4, 0.7)
 """Share of sentences that are edited, version by version."""

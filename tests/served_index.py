@@ -5,9 +5,9 @@ import signal
 import socket
 from http.client import HTTPConnection
 
-from command_line import start
+from crawl_server import CommandProcess
 from made_text import prose
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 
 
 def page(number, copy=0):
@@ -16,13 +16,15 @@ def page(number, copy=0):
 
 
 class Server:
-    """`dedup-filter serve` as a process."""
+    """`dedup-filter serve` as a process, whose files are in a folder."""
 
-    def __init__(self, index, *options, host="127.0.0.1"):
-        self.process = start("serve", str(index), "--port", "0", "--workers", "0", *options)
+    def __init__(self, crawl_server, folder, index, *options, host="127.0.0.1"):
+        command = ["dedup-filter", "serve", str(index), "--port", "0", "--workers", "0", *options]
+        self.process = CommandProcess(crawl_server, *command, cwd=folder, folder=folder)
         self.host = host
-        self.url = self.process.stdout.readline().decode().strip()
-        assert self.url, self.process.stderr.read().decode()
+        wait_until(lambda: self.process.printed[0] or not self.process.is_running, "its address")
+        self.url, err = map(str.strip, self.process.printed)
+        assert self.url, err
         self.port = int(self.url.rpartition(":")[2])
 
     def raw(self, sent=b""):
@@ -59,5 +61,5 @@ class Server:
     def end(self, by=signal.SIGTERM):
         """End the process; return its exit code and what it has written about faults."""
         self.process.send_signal(by)
-        _, err = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, err.decode()
+        code, _, err = self.process.end()
+        return code, err

@@ -11,7 +11,6 @@ import shlex
 import signal
 from pathlib import Path
 
-from command_line import run_process
 from crawl_server import CrawlProcess
 
 ROOT = Path(__file__).parent.parent
@@ -88,7 +87,7 @@ class Reader:
             if program == "scrapy":
                 self._crawl(arguments, exit_code, is_interrupted=bool(below))
             elif program == "dedup-filter":
-                self._command(arguments)
+                self._command(program, arguments)
             else:  # it is installed
                 assert line == "pip install path/to/clone"
 
@@ -110,7 +109,7 @@ class Reader:
         told = done.log + "".join(path.read_text() for path in feeds)
         self.printed += told.replace(self._site.url, self._stand_in)
 
-    def _command(self, arguments):
-        code, out, err = run_process(*arguments, cwd=self._project.folder)
+    def _command(self, program, arguments):
+        code, out, err = self._server.run(program, *arguments, cwd=self._project.folder)
         assert (code, "arning" in err) == (0, False), err  # it may say what it does
         self.printed += out

@@ -197,40 +197,13 @@ class TestSites:
         assert words_of(measured, 3) == [[145] if is_released else [105]]
 
 
-def test_frames_that_cannot_be_read_are_counted_anew_and_the_log_says_so(
-    tmp_path, monkeypatch, caplog
-):
-    def crawl(number):
-        with NearDuplicateFilter.open(tmp_path / "index") as pages:
-            text = " ".join(f"w{number}x{word}" for word in range(60))
-            return pages.see(f"http://a.example/{number}", html=f"<p>{text}</p>").outcome
-
-    assert [crawl(0), crawl(1)] == ["new", "new"]
-    assert caplog.messages == []
-    monkeypatch.setattr("dedup_filter.frames.host_frames._FORMAT", 99)
-    assert crawl(2) == "new"
-    (message,) = caplog.messages
-    assert message.startswith("the frames of some hosts were written by another version")
-
-
-class TestMemoryThatIsTooSmall:
+def test_memory_that_is_too_small_is_counted_and_the_log_says_once_what_to_do(caplog):
     """For the frame of one host; the pages of two come in turn."""
-
-    @staticmethod
-    def crawl(location, **options):
-        with NearDuplicateFilter.open(location, frame_memory=1e-6, **options) as pages:
-            for number in range(6):
-                text = f"<p>{prose(number)}</p>"
-                pages.see(f"http://{number % 2}.example/{number}", html=text)
-            pages.check()
-            return pages.conductor.forgotten
-
-    def test_is_counted_and_the_log_says_once_what_to_do(self, caplog):
-        assert self.crawl("memory:") == 4
-        (message,) = caplog.messages
-        assert "frame_memory=1e-06 MB" in message
-        assert "DEDUP_FRAME_MEMORY" in message
-
-    def test_of_a_directory_forgets_nothing(self, tmp_path, caplog):
-        assert self.crawl(tmp_path / "index") == 0
-        assert caplog.messages == []
+    with NearDuplicateFilter.open(frame_memory=1e-6) as pages:
+        for number in range(6):
+            pages.see(f"http://{number % 2}.example/{number}", html=f"<p>{prose(number)}</p>")
+        pages.check()
+        assert pages.conductor.forgotten == 4
+    (message,) = caplog.messages
+    assert "frame_memory=1e-06 MB" in message
+    assert "DEDUP_FRAME_MEMORY" in message

@@ -1,13 +1,13 @@
 """`scrapy dedup ...` is `dedup-filter ...` in a project as Scrapy makes it; others pay nothing.
 
-Real processes. Scrapy finds the command by the metadata of the installed package, so these are made
-of `pyproject.toml`: the package may have been installed before the command was there.
+Scrapy runs in processes of its own. It finds the command by the metadata of the installed package,
+so these are made of `pyproject.toml`: the package may have been installed before the command was.
 """
 
 import json
-import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,30 +18,22 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.cli import _cli, main
 
 PYPROJECT = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
-SCRAPY = [sys.executable, "-m", "scrapy"]
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory):
+def add_metadata(folder):
+    """Put what an installed package says of its commands where Python runs."""
     [entry] = re.findall(r'\[project.entry-points."scrapy.commands"\]\n(.*)\n', PYPROJECT)
     name, module = re.fullmatch('(.*) = "(.*)"', entry).groups()
-    folder = tmp_path_factory.mktemp("metadata")
     metadata = folder / "command_of_the_tests-1.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Name: command_of_the_tests\nVersion: 1\n")
     (metadata / "entry_points.txt").write_text(f"[scrapy.commands]\n{name} = {module}\n")
-    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 @pytest.fixture(scope="module")
-def scrapy(environment):
+def scrapy(crawl_server):
     """Run `scrapy` in a folder."""
-
-    def run(*arguments, **options):
-        return run_process(*arguments, command=SCRAPY, env=environment, **options)
-
-    return run
+    return partial(crawl_server.run, "scrapy")
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +41,7 @@ def project(scrapy, tmp_path_factory):
     """Let Scrapy make a project; return its folder and its settings."""
     folder = tmp_path_factory.mktemp("projects")
     assert scrapy("startproject", "fresh", cwd=folder)[0] == 0
+    add_metadata(folder / "fresh")
     return folder / "fresh", folder / "fresh" / "fresh" / "settings.py"
 
 
@@ -148,6 +141,7 @@ def test_without_an_index_in_the_settings_one_must_be_given(scrapy, project, set
 
 
 def test_scrapy_lists_the_command_also_outside_of_a_project(scrapy, tmp_path):
+    add_metadata(tmp_path)
     code, out, _ = scrapy(cwd=tmp_path)
     assert code == 0
     assert re.search(r"^  dedup +Maintain the index", out, re.MULTILINE)

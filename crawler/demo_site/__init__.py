@@ -6,7 +6,7 @@
 Texts, templates and expectations are data files, which can be read and changed without the code.
 """
 
-from crawler.demo_site.expectations import Expectation, Outcome, differences, read_expectations
+from crawler.demo_site.expectations import Outcome, differences
 from crawler.demo_site.server import DemoServer
 
-__all__ = ["DemoServer", "Expectation", "Outcome", "differences", "read_expectations"]
+__all__ = ["DemoServer", "Outcome", "differences"]

@@ -1,25 +1,37 @@
-"""pages.tsv -> the pages of the demo site, ready to be served.
+"""Texts, templates and pages.tsv -> the pages of the demo site, ready to be served.
 
-A template is HTML with $placeholders: $title, $author, $date; $body (paragraphs, or the list of
-an index page) and $lines (the same with line breaks between them, for old table layouts); $related
-(links to other pages of the site); $comments (on articles only); $home; $charset.
+    articles/<name>.txt    header lines, then paragraphs, separated by empty lines
+    templates/<name>.html  HTML with $placeholders: $title, $author, $date; $body (paragraphs, or
+                           the list of an index page) and $lines (the same with line breaks between
+                           them, for old table layouts); $related (links to other pages of the
+                           site); $comments (on articles only); $home; $charset
+    pages.tsv              which article is shown by which template, at which path
+
+In a table, empty lines and lines that start with # are skipped.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
-from crawler.demo_site.articles import Article, read_article
-from crawler.demo_site.tables import SITE_FOLDER, read_rows
-
-__all__ = ["ServedPage", "build_pages"]
-
+SITE_FOLDER = Path(__file__).parent
 _RELATED_LINKS = 4
+_REVISED = "@revised"
 
 
-@dataclass(frozen=True)
-class ServedPage:
+class Article(NamedTuple):
+    """A text, without any page around it."""
+
+    title: str
+    author: str = ""
+    date: str = ""
+    paragraphs: tuple[str, ...] = ()
+
+
+class ServedPage(NamedTuple):
     """A page as the server sends it."""
 
     content_type: str
@@ -41,6 +53,26 @@ class _Row:
     @property
     def is_index(self) -> bool:
         return self.content == "index"
+
+
+def read_rows(name: str) -> Iterator[list[str]]:
+    """Yield the rows of a table of the demo site."""
+    for line in (SITE_FOLDER / name).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield line.split("\t")
+
+
+def read_article(name: str) -> Article:
+    """Read an article; `en/sundial@revised` is `en/sundial` with its revisions in revisions.tsv."""
+    base = name.removesuffix(_REVISED)
+    text = (SITE_FOLDER / "articles" / f"{base}.txt").read_text(encoding="utf-8")
+    for article, old, new in read_rows("revisions.tsv") if name.endswith(_REVISED) else ():
+        if article == base:
+            assert old in text, f"revisions.tsv: {base} has no {old!r}"
+            text = text.replace(old, new)
+    header, *paragraphs = text.strip().split("\n\n")
+    fields = dict(line.split(": ", 1) for line in header.splitlines())
+    return Article(fields["title"], fields["author"], fields["date"], tuple(paragraphs))
 
 
 def build_pages() -> dict[str, ServedPage]:
@@ -71,7 +103,7 @@ def _render(row: _Row, rows: list[_Row]) -> str:
 
 def _index(row: _Row) -> Article:
     name = row.site.strip("/").replace("-", " ").title() or "Sites of the demo"
-    return Article(name, "", "", [])
+    return Article(name)
 
 
 def _index_parts(row: _Row, rows: list[_Row]) -> dict[str, str]:

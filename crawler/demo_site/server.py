@@ -6,8 +6,6 @@ from threading import Thread
 
 from crawler.demo_site.pages import ServedPage, build_pages
 
-__all__ = ["DemoServer"]
-
 _ROBOTS_TXT = ServedPage("text/plain", b"User-agent: *\nAllow: /\n")
 
 

@@ -15,8 +15,6 @@ from scrapy.linkextractors import LinkExtractor
 from crawler.arguments import urls_of, whole_number_of
 from crawler.items import PageItem, page_item
 
-__all__ = ["SiteSpider"]
-
 USAGE = "scrapy crawl site -a url=https://example.com/docs/ [-a max_pages=500]"
 
 

@@ -24,8 +24,6 @@ from crawler.arguments import ArgumentError
 from crawler.items import PageItem, page_item
 from dedup_filter.scan.warc import WarcRecord, read_warc
 
-__all__ = ["WarcSpider"]
-
 USAGE = "scrapy crawl warc -a path='crawl-*.warc.gz'"
 
 

@@ -18,10 +18,9 @@ from dedup_filter.commands.options import (
     max_distance_option,
 )
 from dedup_filter.errors import ConfigError
-from dedup_filter.scan.best_copy import POLICIES
 from dedup_filter.scan.outputs import Summary
 from dedup_filter.scan.scan import Progress, Watch, scan
-from dedup_filter.scan.work import Scan
+from dedup_filter.scan.work import POLICIES, Scan
 from dedup_filter.store.location import folder_of
 
 _UPDATES = 1_000
@@ -114,11 +113,9 @@ def _on_spark(job: Scan, master: str) -> Summary:
         raise ConfigError(
             "--index, --keep, --revisits, --with-text and --workers are not for --engine spark"
         )
-    from dedup_filter.spark.session import session
+    from dedup_filter.spark.scan import scan_on, session
 
     with session(master) as spark:
-        from dedup_filter.spark.scan import scan_on
-
         return scan_on(spark, job)
 
 

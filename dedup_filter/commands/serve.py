@@ -31,8 +31,8 @@ def serve_command(index: str, options: dict[str, Any], workers: str, **given: An
     """Serve INDEX over HTTP, so that many crawlers in any language share it.
 
     INDEX is a folder, the address of a shared index, or memory:. Pages and verdicts are JSON: POST
-    /see /claim /commit /release /find, GET /stats /healthz /openapi.json. A claim that is neither
-    committed nor released in its time is released. The first line of the output has the address.
+    /see /claim /commit /release /find, GET /stats /healthz. A claim that is neither committed nor
+    released in its time is released. The first line of the output has the address.
 
     \b
     Exit codes: 0 ended by SIGTERM, 2 INDEX or HOST cannot be used, 130 ended by Ctrl-C.

@@ -7,7 +7,7 @@
 Knows no index and no store; the caller brings the results of the look-ups.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -103,8 +103,13 @@ class Candidate(NamedTuple):
     digest: bytes = b""
     source: Source | None = None
     """The look-up that found it, perhaps beyond k bits; None: a fingerprint, or equal text."""
-    kinship: Kinship = "other"
-    """How its URL is related to the URL of the judged page."""
+    relate: Callable[[], Kinship] = lambda: "other"
+    """Returns `kinship`: most candidates are refused without it."""
+
+    @property
+    def kinship(self) -> Kinship:
+        """How its URL is related to the URL of the judged page."""
+        return self.relate()
 
 
 def found_by_texts(look_ups: Iterable[Sequence[Match]]) -> tuple[Found, int]:

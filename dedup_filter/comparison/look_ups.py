@@ -118,7 +118,7 @@ def judge(
     """
     if page.is_blank:
         return Judged(verdict_on(page, "unjudged", "no_text"))
-    known = _Compared(page, config.min_similarity, config.max_missing)
+    known = Compared(page, config.min_similarity, config.max_missing)
     judging = _Judging(place, page, look_ups, config, is_ours, known)
     if visit is not None and (again := judging.again(*visit)) is not None:
         return Judged(again)
@@ -152,7 +152,7 @@ def repeated(
 
     For a caller that decides later which of these pages are kept. All are of the present crawl.
     """
-    known = _Compared(page, config.min_similarity, config.max_missing)
+    known = Compared(page, config.min_similarity, config.max_missing)
     judging = _Judging(place, page, look_ups, config, lambda _: True, known)
     near, _ = judging.near(judging.named(), config.max_distance, frozenset())
     there = {each.page for each in near}
@@ -169,7 +169,7 @@ class _Judging(NamedTuple):
     look_ups: LookUps
     config: FilterConfig
     is_ours: Callable[[int], bool]
-    known: "_Compared"
+    known: "Compared"
 
     def verdict(self, candidates: Sequence[Candidate]) -> Verdict:
         return self.known.verdict(candidates, self.place.key, self.is_ours)
@@ -314,7 +314,7 @@ class _Judging(NamedTuple):
                 each.url_key,
                 each.digest,
                 sources.get(number),
-                relation_of_urls(self.page, self.place, each),
+                partial(relation_of_urls, self.page, self.place, each),
             )
             for number in found
             if (each := there.get(number)) is not None
@@ -357,28 +357,15 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None
     )
 
 
-def compared(
-    page: PageProfile,
-    candidates: Sequence[Candidate],
-    least: float | None,
-    url_key: int,
-    is_ours: Callable[[int], bool],
-    max_missing: int = 0,
-) -> Verdict:
-    """Return the verdict on a page; for the URL of its original see `Verdict.named`.
+class Compared:
+    """Candidates that were compared with a page, each once.
 
-    The candidates are pages equal to it, if there are any; else pages near its texts and its
-    canonical page; if it repeats none of these, also pages that share phrases with it.
-    `least` is the option `min_similarity`, `max_missing` the option of the same name. `is_ours`:
-    whether a crawl is the present one.
+    They are pages equal to it, if there are any; else pages near its texts and its canonical page;
+    if it repeats none of these, also pages that share phrases with it. `least` is the option
+    `min_similarity`, `max_missing` the option of the same name.
 
     Cost: 0.1 ms a candidate; 0.2 ms if the headlines differ.
     """
-    return _Compared(page, least, max_missing).verdict(candidates, url_key, is_ours)
-
-
-class _Compared:
-    """Candidates that were compared with a page, each once; see `compared`."""
 
     def __init__(self, page: PageProfile, least: float | None, max_missing: int) -> None:
         self._page, self._least, self._max_missing = page, least, max_missing
@@ -394,7 +381,10 @@ class _Compared:
     def verdict(
         self, candidates: Sequence[Candidate], url_key: int, is_ours: Callable[[int], bool]
     ) -> Verdict:
-        """Return the verdict, by all candidates."""
+        """Return the verdict, by all candidates; for the URL of its original see `Verdict.named`.
+
+        `url_key`: of the page. `is_ours`: whether a crawl is the present one.
+        """
         page = self._page
         same = [each for each in candidates if each.digest == page.digest]
         if not (same or page.texts):

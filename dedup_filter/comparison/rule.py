@@ -115,12 +115,13 @@ def examined(
     for number, (candidate, share, is_part) in enumerate(nearest):
         words, refusal = page.texts[candidate.text].word_count, None
         if least is not None and number and not _may_be_enough(share, words, allowed):
-            refusal = Refusal("words", (1 - share) * words, allowed.share * words, "")
+            missing, at = (1 - share) * words, (candidate.page, candidate.distance)
+            refusal = Refusal("words", missing, allowed.share * words, "", *at)
         elif least is not None:
             shares = page.blocks.shares_in(candidate.sketch)
             refusal = _Comparison(judged, candidate, shares, allowed).refusal(share, is_part)
-        if refusal is not None:
-            refusal = refusal._replace(page=candidate.page, distance=candidate.distance)
+            if refusal is not None:
+                refusal = refusal._replace(page=candidate.page, distance=candidate.distance)
         looked_at.append(Examined(candidate, share, refusal))
     return looked_at
 
@@ -201,7 +202,8 @@ class _Comparison:
         places = self.places
         main = compared & places.in_main
         new = main & (places.times == 0)
-        held = compared & self._held
+        # The text that found the candidate.
+        held = compared & getattr(places, f"in_{page.texts[candidate.text].name}")
         # A front page repeats none of its articles, whichever of them found it.
         is_more = page.is_frame_known and self._words(held) < HALF * self._words(main)
         return (
@@ -219,23 +221,11 @@ class _Comparison:
     def places(self) -> Places:
         return self.page.blocks.places
 
-    @property
-    def _held(self) -> BoolArray:
-        """The blocks of the text that found the candidate."""
-        name = self.page.texts[self.candidate.text].name
-        held: BoolArray = getattr(self.places, f"in_{name}")
-        return held
-
     @cached_property
     def _compared(self) -> BoolArray:
         """The blocks that are compared: of a print view without the lines around its text."""
         is_view = self.page.is_view or self.candidate.kinship == "view"
         return self.judged.compared & ~self._edges if is_view else self.judged.compared
-
-    @property
-    def _are_values(self) -> BoolArray:
-        """The lines within the text, and rows: a size, a price, a date."""
-        return self.places.is_line & (self.places.in_span | self.places.is_row)
 
     @cached_property
     def _known_prose(self) -> BoolArray:
@@ -266,9 +256,8 @@ class _Comparison:
         if not self.candidate.is_same_host:
             # Above the menus of a host stands its banner ("This is a copy of ..."), and what its
             # other pages show is its frame.
-            compared = (
-                compared & ~self.places.is_above & ((self.places.times == 0) | self._are_values)
-            )
+            places = self.places
+            compared = compared & ~places.is_above & ((places.times == 0) | places.are_values)
         left = compared & ~self._waived(compared)
         unlike = self._unlike(left)
         edited = self._edited(compared, unlike)
@@ -347,7 +336,7 @@ class _Comparison:
     def _waived(self, compared: BoolArray) -> BoolArray:
         """Return the blocks that may be missing on one host, by what is known of them."""
         page, candidate, places, shares = self.page, self.candidate, self.places, self.shares
-        frame = places.is_masked | (places.is_frame & ~self._are_values)
+        frame = places.is_masked | (places.is_frame & ~self.places.are_values)
         if not self.allowed.share or "content" in page.selected:
             return frame
         is_link = ~places.is_prose & ~places.is_line
@@ -358,12 +347,13 @@ class _Comparison:
         shared = float((shares.words - shares.missing)[prose].sum())
         if candidate.kinship == "series" or shared < ARTICLE_WORDS:
             return frame
-        is_story = _has_story_headline(page)
+        heads = _words_of(headlines(page.headline, page.counts), page)
+        is_story = any(len(each) >= HEADLINE_WORDS for each in heads)
         is_item = (is_link | places.is_item) & ~places.in_main
         # Beside the prose stands what its address shares; within it, only links of a story.
         is_teaser = is_item & (is_one | is_story | places.is_outside)
         labelled = places.is_line & self.page.blocks.are_labelled
-        beside = places.is_beside & (is_teaser | (is_one & ~self._are_values & ~labelled))
+        beside = places.is_beside & (is_teaser | (is_one & ~self.places.are_values & ~labelled))
         within = is_teaser & ~places.is_beside
         if not is_one and float(shares.missing[within & compared].sum()) > THIRD * shared:
             within = np.zeros_like(within)
@@ -471,11 +461,6 @@ def _are_of_one_form(headline: str, other: str) -> bool:
     both_ways = zip(one, two, strict=False), zip(one[::-1], two[::-1], strict=False)
     alike = sum(len([*takewhile(lambda pair: pair[0] == pair[1], each)]) for each in both_ways)
     return alike >= HALF * min(len(one), len(two))
-
-
-def _has_story_headline(page: PageProfile) -> bool:
-    parts = _words_of(headlines(page.headline, page.counts), page)
-    return any(len(each) >= HEADLINE_WORDS for each in parts)
 
 
 def _is_told(page: PageProfile, candidate: Candidate) -> bool:

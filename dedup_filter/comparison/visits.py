@@ -90,7 +90,7 @@ def packed_visit(blocks: BlockColumns) -> bytes:
     """Return what a record has of the blocks of a page beside their row."""
     rows = np.zeros(min(len(blocks.hashes), MOST_BLOCKS), _BLOCK)
     words = np.diff(blocks.ends)[: len(rows)].clip(max=_MOST_WORDS)
-    rows["words"] = words + _IS_TOLD * (_are_told(blocks) | _texts(blocks))[: len(rows)]
+    rows["words"] = words + _IS_TOLD * (_are_told(blocks) | blocks.places.are_texts)[: len(rows)]
     rows["rest"] = blocks.rests[: len(rows)]
     rows["slot"] = blocks.places.slots[: len(rows)]
     return rows.tobytes()
@@ -112,7 +112,7 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
         came &= shares.missing > 0
     rows = np.frombuffer(earlier.visit, _BLOCK)
     gone = rows[(~np.isin(row, row_of(blocks.all_hashes)))[: len(rows)]]
-    told, text, are_values = _are_told(blocks), _own_text(blocks), _values(blocks, came, gone)
+    told, text, are_values = _are_told(blocks), places.are_own, _values(blocks, came, gone)
     main = text & (places.in_main | places.in_new)
     own = main if shares.words[main].sum() >= MIN_WORDS else text
     words = float(shares.words[own].sum())
@@ -126,7 +126,7 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
         and (back >= THIRD or share >= MOST)
         and is_headed_alike(page.headline, earlier.headline, page.counts)
     )
-    told |= are_values & places.is_learnt & ~places.is_masked
+    told = told | (are_values & places.is_learnt & ~places.is_masked)
     told_came, change = _change(blocks, shares.missing, came, told, are_values, gone)
     slots = _slots(blocks, came, gone, are_values) if is_same else {}
     return Visit(is_same, share, change, came, told_came, slots)
@@ -147,14 +147,14 @@ def _change(
 ) -> tuple[BoolArray, float]:
     """Return which blocks are a change of the page, and the share of words that came or went."""
     places, words = blocks.places, np.diff(blocks.ends)
-    beside = came & ~told & _texts(blocks)
+    beside = came & ~told & places.are_texts
     is_value = are_values & places.is_line & ~places.is_outside
     told_came = (came & told) | (beside & (is_value | ~np.isin(places.slots, gone["slot"])))
     is_edited = told_came & places.is_prose & (missing < words)
     new = np.where(is_edited, np.maximum(missing, 1), words)
     came_words = float(new[told_came].sum())
     # If the text that came to a slot is no change, the text that went from this slot is none.
-    by_itself = (came & _known(blocks)) | (beside & ~told_came)
+    by_itself = (came & places.are_known) | (beside & ~told_came)
     known = np.concatenate([blocks.learnt_slots, places.slots[by_itself]])
     were_told = gone[(gone["words"] >= _IS_TOLD) & ~np.isin(gone["slot"], known)]
     went_words = float((were_told["words"] & _MOST_WORDS).sum())
@@ -171,7 +171,7 @@ def _slots(
     A slot with half of the text of the page is its text.
     """
     places, words = blocks.places, np.diff(blocks.ends)
-    is_text = (places.is_prose | places.is_line) & (came | ~_known(blocks))
+    is_text = (places.is_prose | places.is_line) & (came | ~places.are_known)
     values = {*places.slots[is_text & are_values].tolist()}
     went, found = {*gone["slot"].tolist()}, dict[int, SlotChange]()
     in_all = float(words[is_text].sum())
@@ -197,30 +197,8 @@ def _values(blocks: BlockColumns, came: BoolArray, gone: npt.NDArray[np.void]) -
 
 def _are_told(blocks: BlockColumns) -> BoolArray:
     """Return which blocks are the page's own text, and values; of a list the links, too."""
-    places, words, text = blocks.places, np.diff(blocks.ends), _own_text(blocks)
-    inside: BoolArray = ~(places.is_framed | places.is_beside | _known(blocks))
+    places, words = blocks.places, np.diff(blocks.ends)
+    text = places.are_own
+    inside: BoolArray = ~(places.is_framed | places.is_beside | places.are_known)
     is_list = words[text & inside].sum() < HALF * words[inside].sum()
     return text | inside if is_list else text
-
-
-def _own_text(blocks: BlockColumns) -> BoolArray:
-    """Return which blocks are the page's own text, and values."""
-    places = blocks.places
-    own = places.in_span | places.in_main | places.in_new | places.is_row
-    return own & _texts(blocks)
-
-
-def _texts(blocks: BlockColumns) -> BoolArray:
-    """Return which blocks are text that is neither in a frame nor known to change by itself."""
-    places = blocks.places
-    is_text = places.is_prose | places.is_line
-    texts: BoolArray = is_text & ~(places.is_item | places.is_framed | _known(blocks))
-    return texts
-
-
-def _known(blocks: BlockColumns) -> BoolArray:
-    """Return which blocks are known frame of the host, or change by themselves."""
-    places = blocks.places
-    is_value = places.is_line & (places.in_span | places.is_row)
-    known: BoolArray = places.is_masked | places.is_learnt | (places.is_frame & ~is_value)
-    return known

@@ -201,10 +201,7 @@ class Analysis:
     @property
     def in_sentence(self) -> BoolArray:
         """Which words, (n,), are in a shingle that belongs to a sentence."""
-        covered = np.zeros(len(self.values.hashes), np.bool_)
-        for start in range(min(self.size, len(covered))):
-            covered[start : start + len(self.hashes)] |= self.is_sentence
-        return covered
+        return words_in(self.is_sentence, self.size, len(self.values.hashes))
 
     @property
     def text(self) -> str:
@@ -326,6 +323,14 @@ def hash_shingles(word_hashes: UInt64Array, size: int) -> UInt64Array:
     for start in range(1, size):
         mixed = mixed * _MULTIPLIER + word_hashes[start : start + count]
     return _finalise(mixed)
+
+
+def words_in(shingles: BoolArray, size: int, count: int) -> BoolArray:
+    """Return which of `count` words, (count,), are in some shingles, given by a mask."""
+    covered = np.zeros(count, np.bool_)
+    for start in range(min(size, count)):
+        covered[start : start + len(shingles)] |= shingles
+    return covered
 
 
 def hash_of_kind(hashes: UInt64Array, kind: str) -> UInt64Array:

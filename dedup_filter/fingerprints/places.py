@@ -9,6 +9,8 @@ Cost: 0.2 ms for 200 blocks.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +22,6 @@ from dedup_filter.text.content import (
     find_content,
     first_link,
     link_items,
-    whole_content,
     word_sum,
 )
 from dedup_filter.text.reading import Page
@@ -77,7 +78,7 @@ def contents_of(page: Page, times: Sequence[int]) -> Contents:
     of_new = of_unframed if len(unseen) == len(unframed) else find_content(unseen)
     # While nothing is known to be frame, the links around the content may be the menus.
     new = of_new.own if any(times) else of_new.main
-    span = whole_content(blocks, of_all.main)
+    span = [*compress(blocks, page.in_span)]
     return Contents(new, of_unframed.main, span, of_new, of_unframed)
 
 
@@ -116,6 +117,27 @@ class Places:
     slots: UInt16Array
     """Hash of its kind of place: the names of the two innermost elements around it."""
 
+    @cached_property
+    def are_values(self) -> BoolArray:
+        """The lines within the text, and rows: a size, a price, a date."""
+        return self.is_line & (self.in_span | self.is_row)
+
+    @cached_property
+    def are_known(self) -> BoolArray:
+        """The blocks that are known frame of the host, or change by themselves."""
+        return self.is_masked | self.is_learnt | (self.is_frame & ~self.are_values)
+
+    @cached_property
+    def are_texts(self) -> BoolArray:
+        """The blocks of text that are neither in a frame nor known to change by themselves."""
+        is_text = self.is_prose | self.is_line
+        return is_text & ~(self.is_item | self.is_framed | self.are_known)
+
+    @cached_property
+    def are_own(self) -> BoolArray:
+        """The blocks that are the page's own text, and values."""
+        return (self.in_span | self.in_main | self.in_new | self.is_row) & self.are_texts
+
     @classmethod
     def of(
         cls,
@@ -138,7 +160,8 @@ class Places:
             return are_chosen[positions]
 
         learnt = np.array(are_learnt, np.bool_)
-        shown, in_main, in_span = np.array(times, np.intp), mask(contents.main), mask(contents.span)
+        shown, in_main = np.array(times, np.intp), mask(contents.main)
+        in_span = np.array(page.in_span, np.bool_)
         first, end = contents.of_unframed.body
         return cls(
             times=shown,

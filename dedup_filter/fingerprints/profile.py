@@ -16,10 +16,10 @@ computation of a profile changes, old indexes become invalid.
 Cost: 0.3 ms for 1,000 words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import xxhash
@@ -40,6 +40,7 @@ from dedup_filter.fingerprints.sketch import (
     smallest,
     union,
 )
+from dedup_filter.frames.host_frames import HostContext
 from dedup_filter.model import Document, Reason
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import (
@@ -49,8 +50,7 @@ from dedup_filter.text.headlines import (
     times_headed,
     title_parts,
 )
-from dedup_filter.text.lines import text_blocks
-from dedup_filter.text.plain_text import count_words, normalize
+from dedup_filter.text.plain_text import count_words, normalize, text_blocks
 from dedup_filter.thresholds import FRAME_TIMES, HALF, LONG_WORDS, MIN_WORDS
 
 if TYPE_CHECKING:
@@ -61,42 +61,6 @@ UNREAD_DIGEST = slice(8, 16)
 """Bytes of a digest: equal if the unread text is equal."""
 WAITING_DIGEST = slice(12, 16)
 """Bytes of a digest: equal if the part of the unread text that waits for a script is equal."""
-
-
-class Context(Protocol):
-    """What is known of the host of a page: see `frames.host_frames.HostContext`."""
-
-    @property
-    def times(self) -> Sequence[int]:
-        """How many other pages of the host have shown each block."""
-
-    @property
-    def are_frame(self) -> Sequence[bool]:
-        """Whether each block is marked as frame of the host."""
-
-    @property
-    def are_learnt(self) -> Sequence[bool]:
-        """Whether each block stands where text changes by itself, see `frames.slots`."""
-
-    @property
-    def headline(self) -> Headline:
-        """The h1 that other pages do not share, and the title."""
-
-    @property
-    def counts(self) -> Counts:
-        """See `PageProfile`."""
-
-    @property
-    def site_counts(self) -> Counts:
-        """See `PageProfile`."""
-
-    @property
-    def is_frame_known(self) -> bool:
-        """See `PageProfile`."""
-
-    @property
-    def is_view(self) -> bool:
-        """See `PageProfile`."""
 
 
 class Text(NamedTuple):
@@ -191,7 +155,7 @@ class PageProfile:
         return self.texts[0].fingerprint if self.texts else None
 
 
-def profile_of(page: ReadPage, context: Context, config: FilterConfig) -> PageProfile:
+def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> PageProfile:
     """Measure a page in the context of its host and its sites. Cost: 0.3 ms for 1,000 words.
 
     The headline of a plain text is its title, or else the short line that it begins with.
@@ -227,7 +191,7 @@ def measured(
     document: Document,
     blocks: BlockColumns,
     headline: Headline,
-    context: Context,
+    context: HostContext,
     config: FilterConfig,
     *,
     is_plain: bool = False,

@@ -16,26 +16,21 @@ Cost besides `text/reading`: 0.5 ms for 1,000 words.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from sys import getsizeof
 
 import numpy as np
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features.analysis import BoolArray, Words, words_of
+from dedup_filter.features.analysis import Words, words_of
 from dedup_filter.fingerprints.places import BlockKind, kinds_of
 from dedup_filter.model import Document, Reason, Unjudged
 from dedup_filter.text.decode import looks_binary
-from dedup_filter.text.lines import text_blocks
 from dedup_filter.text.masks import masked, without_numbers
-from dedup_filter.text.page_bytes import pack_page, page_nbytes, unpack_page
+from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place, links_of_header
-from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
+from dedup_filter.text.plain_text import count_words, normalize, normalize_parts, text_blocks
 from dedup_filter.text.reading import Page, Shown, read
 from dedup_filter.thresholds import LINE_WORDS
-
-_LEAST_BYTES = 2_000
-"""Memory of a page beside its blocks and words: the heads of arrays and lists."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,8 @@ class ReadPage:
         if isinstance(content, Page):
             texts, kinds = [block.text for block in content.blocks], kinds_of(content.blocks)
             compared = [block.compared for block in content.blocks]
-            language_parts = _language_parts(content)
+            if any(content.in_span):
+                language_parts = np.array(content.in_span, np.bool_)
         else:
             texts = text_blocks(content.text)
             kinds = ["line" if count_words(text) <= LINE_WORDS else "prose" for text in texts]
@@ -103,15 +99,6 @@ class ReadPage:
             return self.content.shown
         return Shown(self.content.title, (), (), (), (), ())
 
-    @property
-    def nbytes(self) -> int:
-        """Memory in bytes, about. Cost: 0.1 ms for 200 blocks."""
-        columns = (*self.words.values, self.words.lengths, self.words.worths)
-        content = self.content
-        of_content = page_nbytes(content) if isinstance(content, Page) else getsizeof(content.text)
-        of_words = sum(map(getsizeof, self.normal)) + sum(each.nbytes for each in columns)
-        return _LEAST_BYTES + of_content + of_words + len(self.form or b"")
-
     def pack(self) -> bytes:
         """Return its blocks as bytes, see `page_bytes`. Requires: it is no plain text."""
         assert isinstance(self.content, Page)
@@ -148,12 +135,3 @@ def content_of(page: PageText, place: Place, config: FilterConfig) -> Page | Doc
         return content
     links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}
     return replace(content, canonical=tuple(links))
-
-
-def _language_parts(page: Page) -> BoolArray | None:
-    """Return which blocks tell the language, whatever the host has shown; None: all do."""
-    main = page.main.main
-    if not main:
-        return None
-    first, last = main[0].position, main[-1].position
-    return np.array([first <= block.position <= last for block in page.blocks], np.bool_)

@@ -35,19 +35,15 @@ from bisect import bisect_left
 from itertools import chain
 from math import isqrt
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dedup_filter.hamming.layout import Layout
-from dedup_filter.hamming.many_queries import near_in_tables
 from dedup_filter.hamming.pairs import (
     NO_PAIRS,
     Integers,
     IntpArray,
     Pairs,
-    RowArray,
     UInt64Array,
     distinct,
     fingerprint_of,
@@ -69,16 +65,6 @@ _BULK = 1024
 """From this number of pairs on, adding many at once is quicker than one by one."""
 _NEAREST_FIRST = itemgetter(2, 0, 1)  # by distance, row and fingerprint
 _END = attrgetter("end")
-
-
-class NeighboursOfMany(NamedTuple):
-    """Stored rows within a distance of each of many queries, as parallel arrays."""
-
-    queries: IntpArray
-    """Position of the query among the fingerprints that were looked up."""
-    rows: RowArray
-    fingerprints: UInt64Array
-    distances: npt.NDArray[np.uint8]
 
 
 class HammingIndex:
@@ -198,32 +184,6 @@ class HammingIndex:
         time or less.
         """
         return tuple(dict.fromkeys((self._first_ring, self.max_distance)))
-
-    def within_many(
-        self, fingerprints: Integers, max_distance: int | None = None
-    ) -> NeighboursOfMany:
-        """Return the rows within a distance of each of many fingerprints, in the order of `within`.
-
-        They pass over each table together, in the order of the table, after a call of `compact`
-        (see `many_queries`). Memory: 40 bytes a query, and 50 bytes a row that is found. Errors as
-        for `within`.
-
-        >>> index = HammingIndex(max_distance=3)
-        >>> index.add_many([0b1011, 0b1000], rows=[0, 1])
-        >>> found = index.within_many([0b1111, 2**64 - 1, 0b1000])
-        >>> found.queries.tolist(), found.rows.tolist(), found.distances.tolist()
-        ([0, 0, 2, 2], [0, 1, 1, 0], [1, 3, 0, 2])
-        """
-        queries, distance = fingerprints_of(fingerprints), self._distance(max_distance)
-        self.compact()
-        tables = self._tables[: self._layout.needed(distance)]
-        parts = [(np.empty(0, np.intp), NO_PAIRS.rows, NO_PAIRS.fingerprints)]
-        for owners, table, places in near_in_tables(tables, queries, distance):
-            parts.append((owners, table.rows[places].astype(np.int64), table.entries[places]))
-        numbers, rows, near = map(np.concatenate, zip(*parts, strict=True))
-        distances = np.bitwise_count(near ^ queries[numbers])
-        order = np.lexsort((near, rows, distances, numbers))
-        return NeighboursOfMany(numbers[order], rows[order], near[order], distances[order])
 
     def compact(self) -> None:
         """Merge all fresh pairs into the runs; if any pair was removed, rebuild the runs."""

@@ -60,23 +60,16 @@ Move = tuple[int, int]
 
 @dataclass(frozen=True)
 class TableShape:
-    """One table of a layout: the number of its choice of blocks, their bits, and the others."""
+    """One table of a layout."""
 
     block_count: int
     leading_blocks: int
     number: int
-    leading: tuple[int, ...]
-    rest: tuple[int, ...]
-
-    @cached_property
-    def order(self) -> tuple[int, ...]:
-        """The permutation: the bit position that moves to 63, the one that moves to 62, ..."""
-        return (*self.leading, *self.rest)
-
-    @property
-    def prefix_bits(self) -> int:
-        """Number of leading bits."""
-        return len(self.leading)
+    """Of its choice of leading blocks, from 0."""
+    prefix_bits: int
+    """Number of bits in these blocks."""
+    order: tuple[int, ...]
+    """The permutation: the bit position that moves to 63, the one that moves to 62, ..."""
 
     def permuted(self, words: Words) -> Words:
         """Return the permuted form of a fingerprint, or of each in an array (1 ns a move).
@@ -121,7 +114,7 @@ class TableShape:
         >>> Layout(4).table_shapes[0].finds(np.array([0, 7, 7 << 61], np.uint64), 3).tolist()
         [True, True, False]
         """
-        leading = np.uint64(sum(1 << bit for bit in self.leading))
+        leading = np.uint64(sum(1 << bit for bit in self.order[: self.prefix_bits]))
         found: npt.NDArray[np.bool_] = np.bitwise_count(differing & leading) <= self.radius(
             distance
         )
@@ -177,8 +170,9 @@ class Layout:
         blocks = _cut(positions, self.block_count)
         for number, chosen in enumerate(combinations(blocks, self.leading_blocks)):
             leading = tuple(chain.from_iterable(chosen))
-            rest = tuple(filterfalse(set(leading).__contains__, positions))
-            yield TableShape(self.block_count, self.leading_blocks, number, leading, rest)
+            rest = filterfalse(set(leading).__contains__, positions)
+            order = (*leading, *rest)
+            yield TableShape(self.block_count, self.leading_blocks, number, len(leading), order)
 
     def needed(self, distance: int) -> int:
         """Return how many tables, from the first on, find everything within a distance."""

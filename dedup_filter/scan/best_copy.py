@@ -4,6 +4,12 @@
     index, scores -> the best copy that contains the other copies, if it is not the first
     log           -> the entries from which outputs are written
 
+The best copy is the one with
+
+    first      the first place in the input
+    longest    the most words of main content (`Verdict.words`)
+    canonical  the URL that most of the others name as canonical; if none is named, the first
+
 A filter keeps the first copy of a page, as it cannot know which copies follow. Once all pages are
 judged, all copies are known: the kept page, and the pages dropped for it. The copy with the highest
 score is kept; of equal scores, the first in the input. It gets the verdict of the first copy, and
@@ -20,25 +26,16 @@ Memory: 48 bytes a page. Cost: 20 us a page, 0.3 ms a copy.
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
 from dedup_filter.fingerprints.sketch import shared
-from dedup_filter.scan.verdict_log import Entry, entries_in
+from dedup_filter.scan.work import Entry, Policy, entries_in
 from dedup_filter.store.protocol import Recorded
 from dedup_filter.store.records import PageRecord
 from dedup_filter.text.page_url import url_key
 from dedup_filter.thresholds import HALF
-
-Policy = Literal["first", "longest", "canonical"]
-"""The best copy is the one with
-
-    first      the first place in the input
-    longest    the most words of main content (`Verdict.words`)
-    canonical  the URL that most of the others name as canonical; if none is named, the first
-"""
-POLICIES: tuple[Policy, ...] = get_args(Policy)
 
 _MOST_TRIED = 8
 """Copies of a page that are tried in place of the first."""

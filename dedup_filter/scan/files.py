@@ -174,7 +174,11 @@ def _members(name: str, say: Callable[[str], None]) -> list[str]:
         with open_input(name) as file:
             if _file_name(name).endswith(".wacz"):
                 inside = sorted(ZipFile(file).namelist())
-                found = [f"{_IN_ZIP}{each}::{name}" for each in inside if _is_archive(each)]
+                found = [
+                    f"{_IN_ZIP}{each}::{name}"
+                    for each in inside
+                    if each.startswith("archive/") and format_of(each) == "warc"
+                ]
         for each in found:
             open_input(each).close()
     except BadZipFile:
@@ -184,10 +188,6 @@ def _members(name: str, say: Callable[[str], None]) -> list[str]:
     if not found:
         raise ConfigError(f"{name} has no WARC file in its folder archive")
     return found
-
-
-def _is_archive(member: str) -> bool:
-    return member.startswith("archive/") and format_of(member) == "warc"
 
 
 def _opened(name: str) -> "_Opened":

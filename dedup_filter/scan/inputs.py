@@ -16,12 +16,11 @@ only blank lines, what surrounds a list, and in WARC files requests, images and 
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Reason
-from dedup_filter.scan.files import Format, format_of, is_url, open_input
+from dedup_filter.scan.files import Format, format_of, open_input
 from dedup_filter.scan.json_text import REST, Text, is_list, object_of, texts_in
 from dedup_filter.scan.parquet import DamagedFileError, ParquetRows
 from dedup_filter.scan.streams import Stream
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from dedup_filter.scan.warc import WarcRecord
 
 _OBJECTS_LOOKED_AT = 1_000
-_LONGEST_NAME = 4_096
 _MOST_NAMES = 100
 """Fields of an object that a message may name."""
 
@@ -134,14 +132,13 @@ def require_fields(files: Sequence[Input], names: FieldNames) -> None:
     Otherwise pages would be judged without their URL, or a part of their text, and without warning.
 
     Raises:
-        ConfigError: a field does not occur in the first `_OBJECTS_LOOKED_AT` objects, or a file
-            holds the names of files.
+        ConfigError: a field does not occur in the first `_OBJECTS_LOOKED_AT` objects.
         OSError: a file cannot be read.
     """
     missing = {*names.all} - {"html", "text"}
     there: dict[str, None] = {}
     left = _OBJECTS_LOOKED_AT
-    for name, place, kind in files:
+    for _, place, kind in files:
         with Stream(open_input(place)) as stream:
             for text in texts_in(stream, 0, 1, is_list=kind == "list"):
                 item = object_of(text.content)
@@ -149,10 +146,6 @@ def require_fields(files: Sequence[Input], names: FieldNames) -> None:
                     missing = {each for each in missing if not path_to(item, each)}
                     there |= dict.fromkeys(islice(names_in(item), _MOST_NAMES))
                     left -= 1
-                elif not there and _names_a_file(text.content):
-                    raise ConfigError(
-                        f"{name} holds the names of files, not pages: give these names to scan"
-                    )
                 if not (missing and left):
                     break
     if missing and there:
@@ -161,14 +154,6 @@ def require_fields(files: Sequence[Input], names: FieldNames) -> None:
             f"{' or '.join(map(repr, sorted(missing)))}; they have "
             f"{', '.join(map(repr, there))[:500]}"
         )
-
-
-def _names_a_file(line: bytes) -> bool:
-    name = line[:_LONGEST_NAME].decode("utf-8", "replace").strip()
-    try:
-        return format_of(name) is not None and (is_url(name) or Path(name).exists())
-    except (OSError, ValueError):  # too long, or with a null character
-        return False
 
 
 def _archived(name: str, start: int, payloads: Payloads) -> Iterator[Record]:

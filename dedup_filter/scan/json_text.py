@@ -175,13 +175,11 @@ class _Window:
         self.data = bytearray(data)
 
     def read_on(self) -> bool:
-        """Read more bytes; return whether there are any."""
         some = self._read()
         self.data += some
         return bool(some)
 
     def drop(self, count: int) -> None:
-        """Begin so many bytes later."""
         del self.data[:count]
         self.start += count
 

@@ -72,27 +72,19 @@ class ParquetRows:
 
     def items(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, int, Any]]:
         """Yield (number, bytes passed, row as a mapping) from a row on."""
-        row, count = 0, self._file.metadata.num_rows
-        for group in range(self._file.metadata.num_row_groups):
-            rows = self._file.metadata.row_group(group).num_rows
-            if row + rows <= start:
-                row += rows
-                continue
-            for batch in self.batches(_ROWS, [group], columns):
-                for item in batch.to_pylist():
-                    if row >= start:
-                        yield row, self._size * (row + 1) // count, item
-                    row += 1
+        first, count = 0, self._file.metadata.num_rows
+        for batch in self.batches(_ROWS, columns):
+            rows = batch.slice(max(start - first, 0)).to_pylist()
+            first += len(batch)
+            for row, item in enumerate(rows, first - len(rows)):
+                yield row, self._size * (row + 1) // count, item
 
     def batches(
-        self,
-        rows: int = _ROWS_COPIED,
-        groups: Sequence[int] | None = None,
-        columns: Sequence[str] | None = None,
+        self, rows: int = _ROWS_COPIED, columns: Sequence[str] | None = None
     ) -> Iterator[Any]:
-        """Yield record batches of so many rows, of some row groups and columns; None: of all."""
+        """Yield record batches of so many rows, of some columns; None: of all."""
         with _naming(self._name):
-            yield from self._file.iter_batches(rows, groups, columns)
+            yield from self._file.iter_batches(rows, columns=columns)
 
     def __enter__(self) -> "ParquetRows":
         return self

@@ -24,8 +24,8 @@ from typing import NamedTuple
 from dedup_filter.scan.files import open_input
 from dedup_filter.scan.inputs import Input
 from dedup_filter.scan.streams import GZIP_MAGIC
-from dedup_filter.scan.verdict_log import Entry
 from dedup_filter.scan.warc import parts_of
+from dedup_filter.scan.work import Entry
 
 EQUAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 NEAR_PROFILE = "urn:dedup-filter:revisit:near-duplicate"

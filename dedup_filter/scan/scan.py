@@ -3,7 +3,7 @@
     inputs -> records -> the filter -> index, verdict log      judging, hours
     inputs, verdict log -> outputs                             writing, minutes
 
-While pages are judged, only the index and the log (`verdict_log`) are written. Each commit of the
+While pages are judged, only the index and the log (`work`) are written. Each commit of the
 index has a bookmark: the length of the log. So after a kill the same command cuts the log to this
 length and continues behind the last record in it; later verdicts are neither in the index nor in
 the log. Once all pages are judged, the inputs are read again and outputs are written
@@ -36,18 +36,24 @@ from dedup_filter.model import DROPPED, Verdict
 from dedup_filter.scan.best_copy import BestCopies
 from dedup_filter.scan.files import PIPE, Format, format_of, input_files, open_input
 from dedup_filter.scan.inputs import Input, Record, records_in, require_fields
-from dedup_filter.scan.outputs import Summary, Wanted, write_outputs
-from dedup_filter.scan.own_texts import OwnTexts
+from dedup_filter.scan.outputs import OwnTexts, Summary, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.revisits import Revisits
 from dedup_filter.scan.streams import GZIP_MAGIC
-from dedup_filter.scan.verdict_log import Entry, entries_in, found_of
-from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl
+from dedup_filter.scan.work import (
+    Entry,
+    NoPagesError,
+    Scan,
+    Work,
+    entries_in,
+    found_of,
+    new_crawl,
+)
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import filter_options, index_at
 from dedup_filter.wording import counted
-from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
+from dedup_filter.workers import MOST_AUTOMATIC, cores
 
 
 class Progress(NamedTuple):
@@ -90,7 +96,7 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         if job.index is not None:  # the options of the index hold, unless others are given
             options |= filter_options(index_at(str(job.index)))
         job = replace(job, options={**options, **job.options})
-        if not work.is_judged:
+        if not work.state.is_judged:
             _judge(job, inputs, kind, work, watch, say)
         else:
             say("Continuing an interrupted scan: all records are judged.")
@@ -114,11 +120,10 @@ def _naming_output(job: Scan) -> Iterator[None]:
 
 def _kind(job: Scan, files: Sequence[str]) -> Format:
     """Return the format of all inputs. ConfigError: formats, or names of outputs, do not fit."""
-    kinds: list[Format] = [format_of(name) or "lines" for name in files]
-    kind = kinds[0]
-    for name, other in zip(files, kinds, strict=True):
-        if other != kind:
-            raise ConfigError(f"{files[0]} and {name} have different formats: scan them one by one")
+    kinds: dict[Format, str] = {format_of(name) or "lines": name for name in files}
+    if len(kinds) > 1:
+        raise ConfigError(f"{' and '.join(kinds.values())} have different formats: scan each alone")
+    [kind] = kinds
     if files.count(PIPE) > 1:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
@@ -157,17 +162,16 @@ def _is_gzip(name: str) -> bool | None:
 
 
 def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, say: Say) -> None:
-    """Judge all pages, from the bookmark of the index on."""
     if kind == "lines":
         require_fields(inputs, job.names)
-    before = [0, *accumulate(work.sizes)]
+    before = [0, *accumulate(size for _, size, *_ in work.state.scan["inputs"])]
     is_over, dropped = False, 0
 
     def bookmark() -> str:
         if is_over:
             raise StoreError("the scan broke off")
         log.flush()
-        return json.dumps([work.crawl, log.tell()])
+        return json.dumps([work.state.crawl, log.tell()])
 
     judged, length = _opened(job, work)
     try:
@@ -198,10 +202,10 @@ def _opened(job: Scan, work: Work) -> tuple[NearDuplicateFilter, int]:
     """Open the index, and return it with the length of the log in its bookmark."""
     options = {**job.options, "workers": _workers(job.options.get("workers", "auto"))}
     while True:
-        judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
+        judged = NearDuplicateFilter.open(work.index, crawl=work.state.crawl, **options)
         crawl, length, *_ = json.loads(judged.conductor.store.note(BOOKMARK) or '["", 0]')
-        if crawl == work.crawl or not work.has_log:
-            return judged, length if crawl == work.crawl else 0
+        if crawl == work.state.crawl or not work.has_log:
+            return judged, length if crawl == work.state.crawl else 0
         # Nothing was committed, or another scan has used the index since and left its bookmark.
         # Begin again as a new crawl, so that pages recorded before are not taken for copies.
         judged.close()
@@ -246,7 +250,6 @@ def _verdicts(
 
 
 def _write(job: Scan, inputs: Inputs, kind: Format, work: Work) -> Summary:
-    """Write the outputs under temporary names."""
     config = NearDuplicateFilter.check_options(work.index, **job.options)
     repeats = (*DROPPED, *(["revisit"] if config.revisit == "drop" else []))
     with ExitStack() as opened:

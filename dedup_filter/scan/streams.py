@@ -38,7 +38,7 @@ class Stream:
         self._file = file
         self.damage: str | None = None
         """Why the bytes ended early; None: they did not, or were not read to their end yet."""
-        start = file.read(_LONGEST_MAGIC)
+        start = file.read(max(map(len, _READERS)))
         file.seek(0)
         readers = (each for magic, each in _READERS.items() if start.startswith(magic))
         self._bytes: Any = next(readers, lambda plain: plain)(file)
@@ -108,7 +108,6 @@ _READERS: dict[bytes, Callable[[Any], Any]] = {
     b"\xfd7zXZ\0": lzma.open,
     b"\x28\xb5\x2f\xfd": _zstd("rb"),
 }
-_LONGEST_MAGIC = max(map(len, _READERS))
 _WRITERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": _gzip_writer,
     ".bz2": partial(bz2.open, mode="wb"),

@@ -2,10 +2,17 @@
 
     scan.json       the inputs and options of the scan, and how far it is
     index           unless an index is named, which stays
-    verdicts.jsonl  the verdict on each record (`verdict_log`)
+    verdicts.jsonl  the verdict on each record of the inputs, in their order (`Entry`)
     input           a copy of standard input
     part0, part1    the outputs until they are whole
     lock            held by the process that scans
+
+A line of the verdicts has file, start, end, number and URL of the record (`inputs`), and the
+verdict, or why the record has no page; null values are left out. The outputs depend only on these
+lines, the index and the inputs:
+
+    [0, 1024, 4096, 3, "https://example.com/a", {"outcome": "new", "cluster": 3, ...}]
+    [0, 4096, 4100, 4, "", {"outcome": "bad", "reason": "is no object of JSON"}]
 
 A folder with other contents is not a scan's and is left alone. scan.json is removed last: if the
 process is killed while it empties the folder, the rest is still recognized as a scan's.
@@ -14,25 +21,95 @@ process is killed while it empties the folder, the rest is still recognized as a
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
 import xxhash
 from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, DedupError, StoreBusy
-from dedup_filter.scan.best_copy import Policy
+from dedup_filter.model import REPEATS, Verdict
 from dedup_filter.scan.files import PIPE, local_path, version_of
+from dedup_filter.scan.inputs import Record
 from dedup_filter.text.page_fields import FieldNames
+from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep.whole_file import require_free, require_place, whole_file
 
+Policy = Literal["first", "longest", "canonical"]
+"""Which copy of a page is kept: see `best_copy`."""
+POLICIES: tuple[Policy, ...] = get_args(Policy)
 _OURS = ("input.new", "lock", "scan.new")
 """Names that may be in the folder before scan.json is."""
 _CHUNK = 2**20
+
+
+BAD, NOT_PAGE = "bad", "not_page"
+"""The outcomes of records without a page."""
+_MARK = [*Verdict("new").as_json()]
+
+
+class Entry(NamedTuple):
+    """The position of a record, and its verdict."""
+
+    file: int
+    """The number of its input, from 0."""
+    start: int
+    end: int
+    number: int
+    url: str
+    found: dict[str, Any]
+    """The result of `found_of`."""
+
+    @property
+    def outcome(self) -> str:
+        """Outcome of the verdict, `BAD` or `NOT_PAGE`."""
+        outcome: str = self.found["outcome"]
+        return outcome
+
+    @property
+    def line(self) -> bytes:
+        """The line of the log."""
+        *place, found = self
+        values = {name: value for name, value in found.items() if value is not None}
+        return json.dumps([*place, values], separators=(",", ":")).encode() + b"\n"
+
+    @property
+    def mark(self) -> dict[str, Any]:
+        """The mark that is written with the page: the fields of `Verdict.as_json`."""
+        return {name: self.found.get(name) for name in _MARK}
+
+    @property
+    def kept_page(self) -> int | None:
+        """The number of the page that this page repeats; its own number if it was kept.
+
+        None: a bad record, or a page that an earlier scan has kept.
+        """
+        if self.outcome in REPEATS:
+            return int(self.found["cluster"])
+        return self.found.get("page") if self.outcome in ("new", "unjudged") else None
+
+
+def found_of(record: Record, verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict on a page, and the values by which its copies are scored.
+
+    They are `page` (its number), `words` and `named` (the key of its canonical URL).
+    """
+    if record.problem or record.not_page:
+        outcome = BAD if record.problem else NOT_PAGE
+        return {"outcome": outcome, "reason": record.problem or record.not_page}
+    named = None if verdict.canonical is None else url_key(verdict.canonical)
+    return {**verdict.as_json(), "page": verdict.page, "words": verdict.words, "named": named}
+
+
+def entries_in(path: Path) -> Iterator[Entry]:
+    """Yield the lines of a log, in order."""
+    with path.open("rb") as file:
+        for line in file:
+            yield Entry._make(json.loads(line))
 
 
 @dataclass(frozen=True)
@@ -81,6 +158,25 @@ class NoPagesError(DedupError):
     """There is no page to judge, so this scan cannot be continued."""
 
 
+def new_crawl() -> str:
+    """Return a new name for the crawl of a scan in its index."""
+    return f"scan {token_hex(8)}"
+
+
+@dataclass(frozen=True)
+class State:
+    """The contents of scan.json: how far a scan is."""
+
+    scan: Mapping[str, Any] = field(default_factory=dict)
+    """All that the verdicts depend on."""
+    crawl: str = field(default_factory=new_crawl)
+    is_judged: bool = False
+    """Whether all pages are judged."""
+    outputs: Sequence[str] = ()
+    """The outputs that are moved to their places."""
+    is_over: bool = False
+
+
 class Work:
     """The folder of a scan's state; it is this process's while the context is open.
 
@@ -98,25 +194,9 @@ class Work:
         self._note = self.folder / "scan.json"
         self._lock = FileLock(self.folder / "lock", timeout=0, thread_local=False)
         self._job, self._files = job, files
-        self._saved: dict[str, Any] = {}
+        self.state = State()
         self._pipe: list[Any] = []
         """What describes the standard input of this process."""
-
-    @property
-    def sizes(self) -> list[int]:
-        """Bytes of each input."""
-        return [size for _, size, *_ in self._saved["scan"]["inputs"]]
-
-    @property
-    def crawl(self) -> str:
-        """The name of the scan's crawl in its index."""
-        name: str = self._saved["crawl"]
-        return name
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether all pages are judged."""
-        return "is_judged" in self._saved
 
     @property
     def has_log(self) -> bool:
@@ -132,15 +212,15 @@ class Work:
         return self.folder / f"part{self._job.outputs.index(output)}"
 
     def save(self, **values: Any) -> None:
-        """Save values about the scan."""
-        self._saved |= values
+        """Save fields of the state."""
+        self.state = replace(self.state, **values)
         fresh = self._note.with_suffix(".new")
-        fresh.write_text(json.dumps(self._saved), "utf-8")
+        fresh.write_text(json.dumps(asdict(self.state)), "utf-8")
         fresh.replace(self._note)
 
     def require_same_inputs(self) -> None:
         """Raise DedupError if an input has changed since it was judged."""
-        if self._described() != self._saved["scan"]:
+        if self._described() != self.state.scan:
             raise DedupError("an input has changed while it was scanned: give --force to scan anew")
 
     def finish(self) -> None:
@@ -176,24 +256,23 @@ class Work:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         """Remove the folder if there is nothing to continue."""
-        is_begun = self.is_judged or self.has_log
+        is_begun = self.state.is_judged or self.has_log
         if error is not None and (not is_begun or isinstance(error, NoPagesError)):
             self._forget()
         self._leave()
 
     def _begin(self) -> None:
         if self._note.exists():
-            self._saved = json.loads(self._note.read_text("utf-8"))
+            self.state = State(**json.loads(self._note.read_text("utf-8")))
         elif others := [each.name for each in self.folder.iterdir() if each.name not in _OURS]:
             raise ConfigError(f"{self.folder} is needed for the scan, but holds {others[0]!r}")
-        if "is_over" in self._saved:
+        if self.state.is_over:
             self._forget()
         for path in self._job.outputs:
-            is_ours = str(path.absolute()) in self._saved.get("outputs", ())
-            if not (is_ours or self._job.force):
+            if str(path.absolute()) not in self.state.outputs and not self._job.force:
                 require_free(path)
         self._read_pipe()
-        scan, before = self._described(), self._saved.get("scan", {})
+        scan, before = self._described(), self.state.scan
         differ = [name for name, value in scan.items() if before and value != before.get(name)]
         if differ and not self._job.force:
             raise ConfigError(
@@ -205,7 +284,7 @@ class Work:
             self._forget()
         if self._pipe:
             self._input.with_suffix(".new").replace(self._input)
-        self.save(scan=scan, crawl=self._saved.get("crawl", new_crawl()))
+        self.save(scan=scan)
 
     def _read_pipe(self) -> None:
         """Copy standard input to the folder, if it is an input."""
@@ -229,7 +308,7 @@ class Work:
 
     def _forget(self) -> None:
         """Remove the contents of the folder, scan.json last."""
-        self._saved = {}
+        self.state = State()
         for path in self.folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -255,8 +334,3 @@ def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
         for read in filter(None, map(local_path, files)):
             if path.exists() and path.samefile(read):
                 raise ConfigError(f"{path} is one of the inputs: name another file to write to")
-
-
-def new_crawl() -> str:
-    """Return a new name for the crawl of a scan."""
-    return f"scan {token_hex(8)}"

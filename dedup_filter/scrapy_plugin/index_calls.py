@@ -24,7 +24,7 @@ from dedup_filter.scrapy_plugin.response import Page
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 Result = TypeVar("Result")
 Ended = tuple[Claim, bool]
@@ -81,7 +81,7 @@ class IndexCalls:
                 del left[0]
 
         def written(call: "_Made[None]") -> None:
-            self._unwritten += [*left[1:], *left[:1]]  # one that always fails blocks no other
+            self._unwritten += [*left[1:], *left[:1]]  # a call that fails moves to the end
             if (fault := call.exception()) is not None:
                 self._stats.fault(fault)
 

@@ -14,7 +14,7 @@ Between the look-up of earlier judgements on a page and the end of its claim no 
 response is judged. Nothing is awaited between a verdict and the action on it. A fault is caught
 here, and the item is kept.
 
-A claim ends here before the index is called, so that a fault of the call leaves no page waiting. If
+The claim is forgotten before the index is called: if the call fails, no copy waits for the page. If
 a page cannot be released, its copies are kept.
 """
 
@@ -125,7 +125,7 @@ class NearDuplicatePipeline:
         """
         visit, judgement = self.visits.no_response, None
         try:
-            visit = self.visits.giver(item)
+            visit = self.visits.visit_of(item)
             if not visit.opted_out:
                 page = self.visits.page(item, visit)
                 judgement = await self._final(page, visit)

@@ -41,7 +41,7 @@ from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.payloads import Payloads
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 NO_PAYLOADS = Payloads()
 _MOST_SHARED = 2000
@@ -196,7 +196,7 @@ class Visits:
             self._stats.fault(fault, NOT_JUDGED)
             return self.no_response
 
-    def giver(self, item: Any) -> Visit:
+    def visit_of(self, item: Any) -> Visit:
         """Return the visit that gave an item.
 
         If another pipeline replaced the item, its visit is found by the URL of its page, provided
@@ -254,10 +254,10 @@ class Visits:
         """Act on the outcome of an item: it passed all pipelines, or one of them lost it."""
         visit = self.of(response)
         visit.open = max(visit.open - 1, 0)
-        for giver in (visit, self.no_response):  # its response may not have been known
-            for place, (known, judgement) in enumerate(giver.under_way):
+        for held_by in (visit, self.no_response):  # its response may not have been known
+            for place, (known, judgement) in enumerate(held_by.under_way):
                 if known is item:
-                    del giver.under_way[place]
+                    del held_by.under_way[place]
                     self._leave(judgement, has_passed=has_passed)
                     self._resolve(visit)
                     return

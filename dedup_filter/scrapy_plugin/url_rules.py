@@ -20,7 +20,7 @@ none after it, whatever became of the first (robots.txt, another host, an error)
 an index `urls.discarder` gives it the same rules.
 
 Cost: 15 us a page, 15 us a request, 250 bytes a page; at the end 60 us and 1 KB for each of the
-last `_MOST_MINED` records of the index. A fault here costs savings, never a request.
+last `_MOST_MINED` records of the index. After a fault the request is made.
 """
 
 import logging

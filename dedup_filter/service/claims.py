@@ -14,7 +14,7 @@ from time import monotonic
 
 from dedup_filter.judge import Claim, Judge
 from dedup_filter.model import Fate, Verdict
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 _MOST_ENDED = 10_000
 

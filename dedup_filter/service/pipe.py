@@ -3,12 +3,11 @@
     line -> URL and page -> read by a worker -> judged and kept -> written
 
 A verdict is written after the index has written its page: a page whose verdict is out outlives
-this process. While more input is there, up to `_TOGETHER` verdicts are written together; when the
+this process. While more input is there, up to `_AHEAD` verdicts are written together; when the
 input waits, every verdict is written at once. If the process is killed, pages without a verdict
 may be in the index or not; given again, they never repeat themselves.
 
-A thread reads ahead, as many lines together as a read of the input returns: a thread that hands
-over each line alone wakes up for each, and the other thread waits for it.
+A thread reads lines ahead, so that this one knows whether the input waits.
 """
 
 import json
@@ -23,13 +22,12 @@ from dedup_filter.scan.inputs import read_item
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 LONGEST_LINE = 2 * MAX_PAGE_LENGTH
 """Bytes of a line: JSON of the longest page, with its escapes."""
-_PART = 2**20  # bytes of a read
-_PAGES_AHEAD = 64  # that workers read before they are judged
-_TOGETHER = 64
+_AHEAD = 64
+"""Most lines, pages and verdicts that wait for the next step."""
 
 
 class _Line(NamedTuple):
@@ -38,6 +36,10 @@ class _Line(NamedTuple):
     url: str
     reading: Reading | None
     error: str = ""
+
+    @property
+    def is_ready(self) -> bool:
+        return self.reading is None or self.reading.is_done
 
 
 class Seen(NamedTuple):
@@ -57,48 +59,43 @@ def see_lines(
         StoreError: the index cannot be read or written. Verdicts that are out stay valid.
         OSError: the input, which is closed at its end, or the output has failed.
     """
-    parts: Queue[list[bytes] | OSError | None] = Queue(2)
-    Thread(target=_take, args=(given, parts), daemon=True).start()
-    lines: deque[bytes] = deque()
-    ahead: deque[_Line] = deque()
-    out: list[str] = []
-    errors, without_url, is_over = 0, 0, False
-    while ahead or not is_over:
-        is_ready = bool(ahead) and (ahead[0].reading is None or ahead[0].reading.is_done)
-        waits = not lines and parts.empty()
-        if out and ((waits and not is_ready) or len(out) >= _TOGETHER):
-            _write(pages, taken, out)
-        if ahead and (is_over or is_ready or waits or len(ahead) >= _PAGES_AHEAD):
-            url, reading, error = ahead.popleft()
-            errors += reading is None
-            without_url += reading is not None and not url
-            answer: dict[str, Any] = {"error": error}
-            if reading is not None:
-                answer = pages.conductor.see(reading.place, reading.result()).as_json()
-            out.append(json.dumps({"url": url, **answer}) + "\n")
-        elif lines:
-            line = lines.popleft()
-            if line.strip():
-                ahead.append(_submitted(pages, line, names))
-        else:
-            part = parts.get()
-            if isinstance(part, OSError):
-                raise part
-            is_over = part is None
-            lines.extend(part or ())
-    _write(pages, taken, out)
+    lines: Queue[bytes | OSError | None] = Queue(_AHEAD)
+    Thread(target=_take, args=(given, lines), daemon=True).start()
+    ahead, out = deque[_Line](), list[str]()
+    errors = without_url = 0
+
+    def write() -> None:
+        pages.flush()
+        taken.writelines(out)
+        taken.flush()
+        out.clear()
+
+    def judge_first() -> None:
+        nonlocal errors, without_url
+        if len(out) >= _AHEAD or not ahead[0].is_ready:
+            write()
+        line = ahead.popleft()
+        errors += line.reading is None
+        without_url += line.reading is not None and not line.url
+        out.append(json.dumps({"url": line.url, **_answer(pages, line)}) + "\n")
+
+    while (line := lines.get()) is not None:
+        if isinstance(line, OSError):
+            raise line
+        if line.strip():
+            ahead.append(_submitted(pages, line, names))
+        while ahead and (ahead[0].is_ready or lines.empty() or len(ahead) >= _AHEAD):
+            judge_first()
+        if lines.empty():
+            write()
+    while ahead:
+        judge_first()
+    write()
     return Seen(errors, without_url)
 
 
-def _write(pages: NearDuplicateFilter, taken: TextIO, out: list[str]) -> None:
-    pages.flush()
-    taken.writelines(out)
-    taken.flush()
-    out.clear()
-
-
 def _submitted(pages: NearDuplicateFilter, line: bytes, names: FieldNames) -> _Line:
-    is_long = len(line) > LONGEST_LINE
+    is_long = len(line) > LONGEST_LINE + line.endswith(b"\n")
     read = f"is longer than {LONGEST_LINE:,} bytes" if is_long else read_item(line, names)
     if isinstance(read, str):
         return _Line("", None, f"the line {read}; each line has one page, as an object")
@@ -109,19 +106,20 @@ def _submitted(pages: NearDuplicateFilter, line: bytes, names: FieldNames) -> _L
     return _Line(url, pages.pool.read(page, Place.of(url), may_help=True))
 
 
-def _take(given: BufferedReader, parts: "Queue[list[bytes] | OSError | None]") -> None:
+def _answer(pages: NearDuplicateFilter, line: _Line) -> dict[str, Any]:
+    if line.reading is None:
+        return {"error": line.error}
+    return pages.conductor.see(line.reading.place, line.reading.result()).as_json()
+
+
+def _take(given: BufferedReader, lines: "Queue[bytes | OSError | None]") -> None:
     """Put lines until the input ends, then None; of a long line only the beginning is kept."""
-    begun = bytearray()
     try:
         with given:
-            while part := given.read1(_PART):
-                whole, end, rest = part.rpartition(b"\n")
-                if end:
-                    parts.put((bytes(begun) + whole).split(b"\n"))
-                    begun = bytearray(rest)
-                elif len(begun) <= LONGEST_LINE:
-                    begun += rest
-        parts.put([bytes(begun)])
-        parts.put(None)
+            while line := given.readline(LONGEST_LINE + 1):
+                lines.put(line)
+                while len(line) > LONGEST_LINE and not line.endswith(b"\n"):  # the rest of it
+                    line = given.readline(LONGEST_LINE + 1)
+        lines.put(None)
     except OSError as error:
-        parts.put(error)
+        lines.put(error)

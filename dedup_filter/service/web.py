@@ -19,14 +19,13 @@ import json
 import logging
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from base64 import b64decode
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from hmac import compare_digest
-from importlib.metadata import version
 from time import monotonic
-from types import FrameType
 from typing import Any, TypeVar
 
 import uvicorn
@@ -41,10 +40,9 @@ from starlette.routing import Route
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.service.claims import Claims
-from dedup_filter.service.page_bodies import CLAIM, PAGE, QUERY, RefusedError, fields_in
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.workers.pool import Reading
+from dedup_filter.workers import Reading
 
 logger = logging.getLogger(__name__)
 
@@ -52,9 +50,13 @@ MOST_BYTES = 16 * 2**20  # of a body
 _MOST_OF_HEAD = 2**14  # bytes
 _PAUSE = 0.2  # seconds between judgements of a page whose original is pending
 _SWEEP = 0.5  # seconds between searches for claims whose time is over
-_POST = {"see": PAGE, "claim": PAGE, "commit": CLAIM, "release": CLAIM, "find": QUERY}
-_GET = ("stats", "healthz")
-_DONE = {"200": {"description": "done"}}
+_PAGE = ("url", "html", "html_base64", "text", "content_type", "link", "title")
+"""Fields of a page; each is a string. `html_base64`: bytes of HTML in Base64."""
+_CONTENTS = ("html", "html_base64", "text")
+_QUERY = (*_PAGE, "fingerprint")
+"""Fields of a query; the fingerprint is in hexadecimal, 0x..."""
+_LATER = {"Retry-After": "1"}
+_CALLS = {"POST": ("see", "claim", "commit", "release", "find"), "GET": ("stats", "healthz")}
 
 Result = TypeVar("Result")
 Answer = Callable[[Request], Awaitable[dict[str, Any]]]
@@ -69,7 +71,7 @@ class Service:
         self._index, self._reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._queue = queue
         self._queued = 0
-        self.is_ending = False
+        self.is_ending: Callable[[], bool] = lambda: False
         """Whether a signal has ended the service: nothing waits for a pending page any more."""
 
     async def see(self, request: Request) -> dict[str, Any]:
@@ -81,10 +83,10 @@ class Service:
                 verdict, _, is_final = await self._ask(judge)
                 if is_final:
                     return verdict.as_json()
-                if self.is_ending or monotonic() > end:
+                if self.is_ending() or monotonic() > end:
                     break
                 await asyncio.sleep(_PAUSE)
-        raise RefusedError(503, "the page repeats a page that is still pending", Retry_After="1")
+        raise HTTPException(503, "the page repeats a page that is still pending", _LATER)
 
     async def claim(self, request: Request) -> dict[str, Any]:
         """Judge a page; keep it pending under a claim."""
@@ -95,10 +97,11 @@ class Service:
 
     async def commit(self, request: Request, *, is_kept: bool = True) -> dict[str, Any]:
         """Keep the page of a claim; 409: the claim has ended otherwise."""
-        claim = fields_in(await _body(request), CLAIM)["claim"]
+        claim = _strings_in(await _body(request), ("claim",)).get("claim", "")
+        _require(bool(claim), "claim is missing")
         fate = await self._ask(partial(self._claims.end, claim, is_kept=is_kept))
         if is_kept and fate == "gone":
-            raise RefusedError(409, "there is no such claim, or its page was released")
+            raise HTTPException(409, "there is no such claim, or its page was released")
         return {"fate": fate}
 
     async def release(self, request: Request) -> dict[str, Any]:
@@ -107,7 +110,7 @@ class Service:
 
     async def find(self, request: Request) -> dict[str, Any]:
         """Find the kept pages that are similar to a page or a fingerprint."""
-        query = fields_in(await _body(request), QUERY)
+        query = _fields_in(await _body(request), _QUERY)
         found = await self._ask(partial(self._pages.find, **query))
         return {"near": [each._asdict() for each in found]}
 
@@ -155,7 +158,7 @@ class Service:
     async def _read(self, body: bytes) -> AsyncIterator[Reading]:
         """Read a page, which has a place in the queue until it is answered."""
         if self._queued >= self._queue:
-            raise RefusedError(503, "too many pages wait", Retry_After="1")
+            raise HTTPException(503, "too many pages wait", _LATER)
         self._queued += 1
         try:
             loop, submitted = asyncio.get_running_loop(), partial(self._submitted, body)
@@ -166,7 +169,7 @@ class Service:
             self._queued -= 1
 
     def _submitted(self, body: bytes) -> Reading:
-        fields = fields_in(body, PAGE)
+        fields = _fields_in(body, _PAGE)
         place = Place.of(fields.pop("url"))
         return self._pages.pool.read(PageText(**fields), place, may_help=True)
 
@@ -182,46 +185,24 @@ def application(service: Service, token: str) -> Starlette:
 
     routes = [
         Route(f"/{name}", _endpoint(getattr(service, name), token), methods=[method])
-        for method, names in (("POST", _POST), ("GET", _GET))
+        for method, names in _CALLS.items()
         for name in names
     ]
-    routes.append(Route("/openapi.json", lambda _: JSONResponse(document())))
     local = Middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1"])
     return Starlette(
         routes=routes,
         middleware=[] if token else [local],
-        exception_handlers=dict.fromkeys(
-            (HTTPException, RefusedError, StoreAway, ClientDisconnect), _refused
-        ),
+        exception_handlers=dict.fromkeys((HTTPException, StoreAway, ClientDisconnect), _refused),
         lifespan=sweeping,
     )
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    if isinstance(error, RefusedError):
-        return JSONResponse({"error": str(error)}, error.status, error.headers)
     if isinstance(error, StoreAway):
-        return JSONResponse({"error": str(error)}, 503, {"Retry-After": "1"})
-    if isinstance(error, HTTPException):  # an unknown path or method
+        error = HTTPException(503, str(error), _LATER)
+    if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     return Response(status_code=400)  # the client is gone: nobody reads it
-
-
-def document() -> dict[str, Any]:
-    """Return the description of the service in OpenAPI 3.1."""
-    paths: dict[str, Any] = {}
-    for name, fields in (_POST | dict.fromkeys(_GET, ())).items():
-        called = {"summary": getattr(Service, name).__doc__, "responses": _DONE}
-        if fields:
-            schema = {"type": "object", "properties": {each: {"type": "string"} for each in fields}}
-            called["requestBody"] = {"content": {"application/json": {"schema": schema}}}
-        paths[f"/{name}"] = {"post" if fields else "get": called}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "dedup-filter", "version": version("dedup-filter")},
-        "paths": paths,
-        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
-    }
 
 
 def _endpoint(answer: Answer, token: str) -> Callable[[Request], Awaitable[Response]]:
@@ -237,20 +218,55 @@ def _require_token(request: Request, token: str) -> None:
     given = request.headers.get("authorization", "")
     is_right = compare_digest(given.encode(), f"Bearer {token}".encode())
     if token and not is_right and request.url.path != "/healthz":
-        raise RefusedError(401, "the token is wrong or missing", WWW_Authenticate="Bearer")
+        raise HTTPException(401, "the token is wrong or missing", {"WWW-Authenticate": "Bearer"})
 
 
 async def _body(request: Request) -> bytes:
     """Take the body of a request."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise RefusedError(415, "the type of the body is not application/json")
+        raise HTTPException(415, "the type of the body is not application/json")
     body, size = bytearray(), int(request.headers.get("content-length", 0))
     async for part in request.stream():
         body += part
         if max(size, len(body)) > MOST_BYTES:
-            raise RefusedError(413, f"the body is longer than {MOST_BYTES:,} bytes")
+            raise HTTPException(413, f"the body is longer than {MOST_BYTES:,} bytes")
     return bytes(body)
+
+
+def _fields_in(body: bytes, known: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments of `see`, or of `find`. HTTPException: the fields are wrong."""
+    given = _strings_in(body, known)
+    contents = [name for name in (*_CONTENTS, "fingerprint") if name in given]
+    _require(len(contents) == 1, f"give one of {', '.join(_CONTENTS)}")
+    _require("url" in given or known is _QUERY, "url is missing")
+    try:
+        if "html_base64" in given:
+            given["html"] = b64decode(given.pop("html_base64"), validate=True)
+        if "fingerprint" in given:
+            given["fingerprint"] = int(given["fingerprint"], 16)
+    except ValueError:
+        raise HTTPException(422, f"{contents[0]} cannot be decoded") from None
+    _require(0 <= given.get("fingerprint", 0) < 2**64, "fingerprint has more than 64 bits")
+    return given
+
+
+def _strings_in(body: bytes, known: Sequence[str]) -> dict[str, Any]:
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, f"the body is no JSON: {error}") from None
+    _require(isinstance(given, dict), "the body is no JSON object")
+    given = {name: value for name, value in given.items() if value is not None}
+    for name, value in given.items():
+        _require(name in known, f"unknown field {name[:99]!r}: there are {', '.join(known)}")
+        _require(isinstance(value, str) and bool(value), f"{name} is no string, or empty")
+    return given
+
+
+def _require(is_right: bool, problem: str) -> None:
+    if not is_right:
+        raise HTTPException(422, problem)
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -260,19 +276,6 @@ def bound(host: str, port: int) -> socket.socket:
     # asyncio sets this only on sockets that name their protocol; each answer would take 40 ms more.
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return made
-
-
-class _Server(uvicorn.Server):
-    """A server whose service knows that it ends."""
-
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
-        super().__init__(config)
-        self._service = service
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop at a signal."""
-        self._service.is_ending = True
-        super().handle_exit(sig, frame)
 
 
 def serve(service: Service, taken: socket.socket, token: str) -> None:
@@ -288,6 +291,8 @@ def serve(service: Service, taken: socket.socket, token: str) -> None:
     # uvicorn ends at the signal, and then raises it again for the handler that was there before.
     signal.signal(signal.SIGTERM, lambda *_: None)
     try:
-        _Server(config, service).run(sockets=[taken])
+        server = uvicorn.Server(config)
+        service.is_ending = lambda: server.should_exit
+        server.run(sockets=[taken])
     finally:
         service.close()

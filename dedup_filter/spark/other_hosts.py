@@ -138,7 +138,6 @@ class _Earlier:
         self.inner_rings = ()
 
     def equal(self, digest: bytes) -> list[int]:
-        """Return the pages with a digest."""
         return [page for page, each in self._known.items() if each.digest == digest]
 
     def near(
@@ -147,7 +146,6 @@ class _Earlier:
         most: int | None = None,
         distance: int | None = None,  # noqa: ARG002 - there are no inner rings
     ) -> list[Match]:
-        """Return the pages within k bits, or the `most` nearest of them."""
         matches = [
             Match(each.page, each.fingerprint, (fingerprint ^ each.fingerprint).bit_count())
             for each in self._known.values()
@@ -157,11 +155,9 @@ class _Earlier:
         return sorted(near, key=lambda each: (each.distance, each.row))[:most]
 
     def at_url(self, key: int) -> list[int]:
-        """Return the latest pages at a URL."""
         return [page for page, each in self._known.items() if each.url_key == key][-MOST_AT_URL:]
 
     def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
-        """Return the pages that share keys with texts, and how many keys each shares."""
         of_texts = [{*phrase_keys(each)} for each in texts]
         shared = {
             page: max((len(keys & {*phrase_keys(each.keys)}) for keys in of_texts), default=0)
@@ -170,12 +166,10 @@ class _Earlier:
         return {page: count for page, count in shared.items() if count}
 
     def stored(self, pages: Sequence[int]) -> list[PageRecord]:
-        """Return the records of pages."""
         return [self._known[page] for page in pages]
 
 
 def _greedy(repeated: DataFrame) -> DataFrame:
-    """Return the best row of each dropped page."""
     members = clusters(repeated.select("page", "original")).withColumnRenamed("member", "page")
     rows = repeated.join(members, "page").repartition("cluster")
     return mapped(rows.sortWithinPartitions("cluster", "page", "rank"), _decided, REPEATED)

@@ -8,14 +8,22 @@ The folders contain part files in no order, as Spark writes them. Duplicates, an
 pages, have the verdict in a field or column "dedup". Pages are ordered by file, and within a file
 by line. Invalid records are counted, and left out.
 
-Paths are Spark's: on a file system that all executors see, or URLs (s3a://, hdfs://).
+The session is refused within a minute if its master has no executors: Spark itself would wait for
+ever. Paths are Spark's: on a file system that all executors see, or URLs (s3a://, hdfs://).
 """
 
 import json
+import os
+import re
+import shutil
+import socket
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException, PySparkException
@@ -34,6 +42,13 @@ from dedup_filter.spark.page_verdicts import VERDICT, verdicts
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, path_to
 from dedup_filter.wording import printable
 
+_LONGEST_ANSWER = 10.0
+"""Seconds that a master may take to answer."""
+_LONGEST_START = 60.0
+"""Seconds until an executor must have done its first job."""
+_PARTITIONS_HERE = "8"
+"""Partitions of a shuffle on this machine; Spark's default of 200 is for clusters."""
+_STANDALONE = re.compile(r"spark://(.+)")
 _MOST_SHOWN = 10
 _PREFIX = "_dedup_"
 _ORDER = ["_file", "_path", "_block", "_place"]
@@ -51,6 +66,60 @@ _RECORDS = pa.schema(
     }
 )
 _LINES = pa.schema({"value": pa.binary()})
+
+
+@contextmanager
+def session(master: str) -> Iterator[SparkSession]:
+    """Start a session on a master, and end it.
+
+    Raises:
+        DedupError: Java is missing, the master does not answer or is no master, or no
+            executor starts.
+    """
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        raise DedupError("Spark needs Java 17 or newer: none is on PATH, and JAVA_HOME is not set")
+    _require_answer(master)
+    # Executors on this machine have the packages that this process has.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable if master.startswith("local") else "")
+    try:
+        made = SparkSession.builder.master(master).appName("dedup-filter")
+        if master.startswith("local"):
+            made = made.config("spark.sql.shuffle.partitions", _PARTITIONS_HERE)
+        spark = made.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except Exception as error:  # of many kinds, some of them Java's
+        raise DedupError(f"Spark cannot be started on {master}: {_first_line(error)}") from None
+    try:
+        spark.sparkContext.setLogLevel("ERROR")
+        _require_executor(spark, master)
+        yield spark
+    finally:
+        spark.stop()
+
+
+def _require_answer(master: str) -> None:
+    """Check that one of the masters of a standalone cluster answers; Spark checks other masters."""
+    found = _STANDALONE.fullmatch(master)
+    for address in found[1].split(",") if found else ():
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), _LONGEST_ANSWER).close()
+        except (OSError, ValueError) as error:
+            reason = error
+        else:
+            return
+    if found:
+        raise DedupError(f"no Spark master answers at {master} ({reason})")
+
+
+def _require_executor(spark: SparkSession, master: str) -> None:
+    job = Thread(target=spark.range(1).count, daemon=True)
+    job.start()
+    job.join(_LONGEST_START)
+    if job.is_alive():
+        spark.sparkContext.cancelAllJobs()
+        raise DedupError(
+            f"the Spark master at {master} has started no executor within {_LONGEST_START:.0f} s"
+        )
 
 
 def scan_on(spark: SparkSession, job: Scan) -> Summary:
@@ -79,7 +148,7 @@ def scan_on(spark: SparkSession, job: Scan) -> Summary:
         raise DedupError(f"Spark has given up: {_first_line(error)}") from error
 
 
-def _first_line(error: PySparkException) -> str:
+def _first_line(error: Exception) -> str:
     return printable(str(error).strip().partition("\n")[0], 300)
 
 

@@ -116,7 +116,7 @@ class Entries(NamedTuple):
     fingerprints: npt.NDArray[np.uint64]
     """0 for a page without fingerprint."""
     digest_heads: npt.NDArray[np.uint64]
-    """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
+    """The first 8 bytes of digests, little-endian."""
     url_keys: npt.NDArray[np.uint64]
     keys: npt.NDArray[np.uint32]
     """32 bits of each key of their phrases, (n, `KEYS`); 0 for none."""

@@ -2,7 +2,7 @@
 
     decode        bytes and Content-Type -> str; -> lxml tree
     marked_text   tree -> all its text, with marks
-    lines         lines -> texts: a line is a text of its own, unless it is wrapped prose
+    plain_text    normal forms; words; lines -> texts, a line each unless it is wrapped prose
     blocks        marked text -> blocks; `concealed`: which hidden text and script data is also read
     content       blocks -> the blocks of the main text
     reading       all of these steps: -> Page, Document or the reason why there is none

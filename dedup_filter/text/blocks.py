@@ -2,7 +2,7 @@
 
 A block is the text between one block-level boundary and the next: a paragraph, a heading, a list
 item, a table cell, or text that stands directly in a container. The end of a line is a boundary,
-too, unless wrapped prose goes on (see `lines`), or the text is a heading: a heading is one block
+too, unless wrapped prose goes on (`plain_text`), or the text is a heading: a heading is one block
 however its lines break. Blocks are in page order, never overlap, and together are all given text.
 If other blocks are dropped from a list, a block keeps its position.
 
@@ -21,10 +21,17 @@ from typing import Literal, NamedTuple
 
 import xxhash
 
-from dedup_filter.text.lines import LINE_END, MOST_LINES, join_wrapped, with_line_ends
 from dedup_filter.text.marked_text import IMAGE, LINK, OPEN, UNIMAGE, UNLINK
 from dedup_filter.text.masks import begins_as_notice, masked
-from dedup_filter.text.plain_text import count_words, is_spaced, without_unseen
+from dedup_filter.text.plain_text import (
+    LINE_END,
+    MOST_LINES,
+    count_words,
+    is_spaced,
+    join_wrapped,
+    with_line_ends,
+    without_unseen,
+)
 from dedup_filter.thresholds import LINE_WORDS
 
 Kind = Literal[

@@ -31,9 +31,8 @@ import xxhash
 
 from dedup_filter.text.blocks import NOWHERE, Block, Cut, split_blocks, text_hash
 from dedup_filter.text.content import word_sum
-from dedup_filter.text.lines import with_line_ends
 from dedup_filter.text.marked_text import CLOSE, OPEN, Parts
-from dedup_filter.text.plain_text import count_words
+from dedup_filter.text.plain_text import count_words, with_line_ends
 from dedup_filter.text.script_data import prose_of, values_of
 from dedup_filter.thresholds import LONG_WORDS
 

@@ -49,17 +49,6 @@ _MENU_DENSITY = 0.2
 """A block can belong to a menu if a larger share of its words is in links."""
 
 
-def whole_content(blocks: Sequence[Block], content: Sequence[Block]) -> Sequence[Block]:
-    """Return all blocks from the first of the main content, `content`, to the last.
-
-    Short lines between may be the only difference from other pages: a name, a number, a price.
-    """
-    if not content:
-        return content
-    first, last = content[0].position, content[-1].position
-    return [block for block in blocks if first <= block.position <= last]
-
-
 def word_sum(blocks: Iterable[Block]) -> float:
     """Count the words of some blocks."""
     return sum([block.words for block in blocks])  # a generator takes half as long again

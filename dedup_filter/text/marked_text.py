@@ -44,7 +44,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from dedup_filter.text.decode import parse
-from dedup_filter.text.lines import LINE_END
+from dedup_filter.text.plain_text import LINE_END
 
 _CHOICES = "audio canvas datalist iframe noframes select video".split()
 """Elements whose text is one of several choices, or a fallback for the content that they show."""
@@ -421,12 +421,11 @@ def segments_of(marked: str) -> Iterator[tuple[str, str]]:
             shown = _IMAGE.sub("", piece) if IMAGE[0] in piece else piece
             shown = with_pictures(shown, are_text=False)
             if any(text and not text.isspace() for text in shown.split(OPEN)[0::2]):
-                is_notice = len(around) == 1 and _is_notice(shown)
-                yield "notice" if is_notice else max(around, key=_PLACES.index), shown
-
-
-def _is_notice(piece: str) -> bool:
-    return len(piece) <= _NOTICE and piece.startswith(_NOSCRIPT) and "javascript" in piece.lower()
+                is_short = len(around) == 1 and len(shown) <= _NOTICE
+                if is_short and shown.startswith(_NOSCRIPT) and "javascript" in shown.lower():
+                    yield "notice", shown
+                else:
+                    yield max(around, key=_PLACES.index), shown
 
 
 _is_deep = etree.XPath("boolean(" + "/*" * _MAX_DEPTH + ")")

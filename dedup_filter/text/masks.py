@@ -118,9 +118,9 @@ def masked(line: str, *, in_table: bool = False) -> str:
             line = _SHORT_AGE.sub(rf"\1{_MASK}", line)
     signs = _signs(has_digit).of(lower, words)
     for number, language in signs if len(signs) <= _MOST_SIGNS else ():
-        mask = _STEPS[number].mask
-        if not (in_table and mask in _NOT_IN_TABLES):
-            line = mask(line, language)
+        step = _STEPS[number]
+        if step.in_tables or not in_table:
+            line = step.mask(line, language)
     return line
 
 
@@ -214,10 +214,6 @@ def _age(language: str) -> re.Pattern[str]:
     return _compiled(f"{begin}(?:{'|'.join(ages)}){end}")
 
 
-def _without_ages(line: str, language: str) -> str:
-    return _age(language).sub(_MASK, line)
-
-
 @cache
 def _day(language: str) -> re.Pattern[str]:
     days = _any_of(_words(mask_words.DAYS, language))
@@ -226,10 +222,6 @@ def _day(language: str) -> re.Pattern[str]:
     return _compiled(
         rf"(^|[·•|⋅] ?|(?<![^\W\d_])(?:{stamped})[:：]? ?)(?:{days})(?=$| ?[·•|⋅]|{clock})"
     )
-
-
-def _without_days(line: str, language: str) -> str:
-    return _day(language).sub(rf"\1{_MASK}", line)
 
 
 @cache
@@ -284,14 +276,6 @@ def _tool(language: str) -> re.Pattern[str]:
     made = _any_of(_words(mask_words.MADE_WITH, language))
     name = r"[^\W\d][\w+#/-]{0,30}(?: [^\W\d][\w+#/-]{0,30}){0,3}"
     return _compiled(rf"(?<!\w)((?:{made}) {name}) v?\d+(?:\.\d+)+(?:[-+]?\w+)*(?![-+.]?\w){_END}")
-
-
-def _without_tools(line: str, language: str) -> str:
-    return _tool(language).sub(rf"\1 {_MASK}", line)
-
-
-def _without_years(line: str, _: str) -> str:
-    return _COPYRIGHT.sub(rf"\1{_MASK}", line)
 
 
 @cache
@@ -383,17 +367,24 @@ class _Step(NamedTuple):
     """The tables of its signs."""
     without_digits: tuple[str, ...] = ()
     """The tables of signs in lines that have no digit."""
+    in_tables: bool = True
+    """Whether it masks in a cell of a table, too; else the cell is the value of something."""
+
+
+def _each(
+    pattern: Callable[[str], re.Pattern[str]], left: str = _MASK
+) -> Callable[[str, str], str]:
+    """Return a function that leaves `left` of what the pattern of a language finds in a line."""
+    return lambda line, language: pattern(language).sub(left, line)
 
 
 _STEPS = (
     _Step(_without_making, (mask_words.GENERATED,)),
     _Step(_without_stamps, (mask_words.STAMPED,)),
-    _Step(_without_tools, (mask_words.MADE_WITH,)),
-    _Step(_without_years, (mask_words.COPYRIGHT,)),
-    _Step(_without_ages, (mask_words.AGES,), (mask_words.AGES,)),
-    _Step(_without_days, (mask_words.DAYS,), (mask_words.DAYS,)),
+    _Step(_each(_tool, rf"\1 {_MASK}"), (mask_words.MADE_WITH,), in_tables=False),
+    _Step(_each(lambda _: _COPYRIGHT, rf"\1{_MASK}"), (mask_words.COPYRIGHT,)),
+    _Step(_each(_age), (mask_words.AGES,), (mask_words.AGES,)),
+    _Step(_each(_day, rf"\1{_MASK}"), (mask_words.DAYS,), (mask_words.DAYS,), in_tables=False),
     _Step(_without_presence, (mask_words.ONLINE,)),
     _Step(_without_counters, _COUNTERS, (mask_words.NONE,)),
 )
-_NOT_IN_TABLES = (_without_days, _without_tools)
-"""The steps that leave a cell of a table as it is, because it is the value of something."""

@@ -1,15 +1,14 @@
-"""Page -> bytes -> a page with the same main content; and the memory that a page takes.
+"""Page -> bytes -> a page with the same main content.
 
 The format is JSON, which holds strings of any content, compressed by zlib: 6 to 8 KB for a page of
 110 to 120 KB. It is stored on disk: never change a meaning, raise `_FORMAT`.
 
-Cost: 0.9 ms to pack a page of 110 KB, 2 ms to unpack it, 0.1 ms to find out its memory.
+Cost: 0.9 ms to pack a page of 110 KB, 2 ms to unpack it.
 """
 
 import json
 import zlib
 from dataclasses import fields, replace
-from sys import getsizeof
 
 from dedup_filter.text.blocks import NOWHERE, Block, Containers, Role, compared_text, text_hash
 from dedup_filter.text.reading import Page
@@ -23,9 +22,6 @@ _MOST_BYTES = 2**28
 """Bytes of a page that are unpacked: the largest page that is judged takes fewer."""
 _LEVEL = 3
 """Level 6 takes 1.4 times as long and saves a twelfth."""
-
-_PAGE, _BLOCK, _CONTAINER, _IMAGE = 300, 192, 40, 164
-"""Bytes of memory of each object, without its texts."""
 
 
 def pack_page(page: Page) -> bytes:
@@ -84,13 +80,3 @@ def unpack_page(packed: bytes) -> Page:
     page = Page(blocks, read["title"], read["language"], images, *read["unread"])
     canonical, paged = tuple(read.get("canonical", ())), bool(read.get("paged"))
     return replace(page, canonical=canonical, is_paged=paged)
-
-
-def page_nbytes(page: Page) -> int:
-    """Return the memory of a page in bytes, within a tenth of what Python allocates.
-
-    A short text that many pages have is one object in memory, but counts for each page.
-    """
-    containers = len(page.blocks[0].containers.roles) if page.blocks else 0
-    parts = len(page.blocks) * _BLOCK + containers * _CONTAINER + len(page.images) * _IMAGE
-    return _PAGE + parts + sum(map(getsizeof, (page.title, *(each.text for each in page.blocks))))

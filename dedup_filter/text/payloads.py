@@ -10,7 +10,7 @@ but short ones: an empty answer of an API, or a picture of one pixel, says nothi
 (docs/decisions/0017-payloads.md).
 
 The text of a PDF: lines that repeat at the top and bottom of pages come only once. The lines of a
-paragraph are joined later, as in any plain text (`lines`). A title is not read: what programs write
+paragraph are joined later, as in any text (`plain_text`). A title is not read: what programs write
 there is mostly the name of a file. A PDF that has no text but pictures, or is encrypted or damaged,
 is "binary". PDFium is not safe in threads, so one thread reads at a time; other code of this
 process that uses PDFium must not run meanwhile. Only a worker has a time limit.

@@ -1,4 +1,4 @@
-"""Text -> its normal form, and how many words it has.
+"""Text -> its normal form, how many words it has, and its lines -> texts.
 
 Normal form. Two texts are the same if they differ only in letter case, white space, Unicode
 compatibility variants (full-width letters, ligatures, composed or decomposed accents) and
@@ -12,6 +12,22 @@ wherever it stands. Such a text is normalised as bytes, with a table for ASCII.
 Words. Scripts with spaces have as many words as white space leaves pieces. In Chinese, Japanese,
 Thai and the like each character counts as a fraction of a word, its average share, so a rule about
 lengths means the same in every language. Korean has spaces.
+
+Lines. A line is a text of its own, unless wrapped prose goes on:
+
+    Name: Anna Berg          a text
+    Room: B 214              a text
+                             an empty line always separates
+    Members of the faculty can be reached by      one text: two lines
+    telephone during office hours.
+
+A line was wrapped if it is about as wide as wrapped text and its sentence goes on in the next line:
+the next line begins with a letter, and with a small one if the first line ends as a sentence does.
+The rule is the same for the lines of HTML (`br`, and line ends in `pre`) and of plain text. It
+compares two lines at a time, so the time is linear. On 1,000 paragraphs in English and Chinese,
+wrapped at 60 to 100 columns, 94 % of the line ends are recognised; nearly all the others are at the
+end of a sentence. On 222 real front pages 6 % of the line ends by `br` are taken for wrapped, about
+half of them rightly.
 
 Cost: 10 us to normalise 5,000 characters of English, 60 us of Chinese; 0.2 us to count the words
 of an English line, 0.7 us of a Chinese one.
@@ -70,6 +86,18 @@ _UNSPACED = re.compile("[\u0e00-\u1aaf\u2e80-\U0003ffff]")
 
 # A Chinese word of running text is 1.5 to 1.7 characters long; a Thai one about four.
 _HUNDREDTHS_PER_IDEOGRAPH, _HUNDREDTHS_PER_LETTER = 60, 25
+
+LINE_END = "\u2028"
+"""Unicode's line separator: white space to `str.split`. A page that has one means a line end."""
+MOST_LINES = 100_000
+"""A page is cut at this many line ends; the rest is one text. Each text takes 300 bytes of
+memory."""
+
+_NARROW, _WIDE = 45, 120
+"""A wrapped line has this many columns; the line after it at most the second number. A number of
+words would not fit all: with 8 to 25 words a fourth of a manual at 60 columns falls apart."""
+_SENTENCE_ENDS = ".!?:;…。！？：；"
+_CLOSING = "\"'”’»)]）」』】"
 
 
 def normalize(text: str) -> str:
@@ -136,14 +164,48 @@ def count_words(text: str) -> float:
     return (100 * len(rest.split()) + hundredths) / 100
 
 
-def columns(text: str) -> int:
-    """Return how wide a text is in a terminal, where Chinese characters take two columns."""
-    return len(text) if is_spaced(text) else len(text) + _take_out(_IDEOGRAPHS, text)[1]
-
-
 def is_spaced(text: str) -> bool:
     """Return whether a text has no character of a script without spaces."""
     return text.isascii() or not _UNSPACED.search(text)
+
+
+def with_line_ends(text: str) -> str:
+    """Return a plain text with `LINE_END` for each end of a line, however it is written."""
+    return LINE_END.join(text.splitlines())
+
+
+def text_blocks(text: str) -> list[str]:
+    """Return the blocks of a plain text: its paragraphs and lines."""
+    lines = join_wrapped(with_line_ends(text).split(LINE_END, MOST_LINES))
+    return [block for line in lines if (block := " ".join(line.split()))]
+
+
+def join_wrapped(lines: Sequence[str], texts: Sequence[str] | None = None) -> list[str]:
+    """Join lines of wrapped prose; other lines, also empty ones, stay as they are.
+
+    `texts`: the visible text of each line; None: the lines themselves.
+    """
+    seen = [" ".join(text.split()) for text in (lines if texts is None else texts)]
+    widths = list(map(_columns, seen))
+    joined = [[lines[0]]]
+    for number, line in enumerate(lines[1:]):
+        may_go_on = _NARROW <= widths[number] <= _WIDE >= widths[number + 1] > 0
+        if may_go_on and _goes_on(*seen[number : number + 2]):
+            joined[-1].append(line)
+        else:
+            joined.append([line])
+    return list(map(LINE_END.join, joined))
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Return whether a sentence of one line goes on in the next line."""
+    is_over = before.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS
+    return after[0].islower() if is_over else after[0].isalpha()
+
+
+def _columns(text: str) -> int:
+    """Return how wide a text is in a terminal, where Chinese characters take two columns."""
+    return len(text) if is_spaced(text) else len(text) + _take_out(_IDEOGRAPHS, text)[1]
 
 
 def _replaced(body: bytes, forms: dict[str, str]) -> str:

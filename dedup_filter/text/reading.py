@@ -131,6 +131,16 @@ class Page:
         return find_content(self.blocks)
 
     @cached_property
+    def in_span(self) -> Sequence[bool]:
+        """Which blocks stand from the first one of its main content to the last.
+
+        Short lines between may be the only difference from other pages: a name, a number, a price.
+        """
+        main = self.main.main
+        first, last = (main[0].position, main[-1].position) if main else (0, -1)
+        return [first <= block.position <= last for block in self.blocks]
+
+    @cached_property
     def shown(self) -> Shown:
         """The parts by which frames count it among the pages of its host."""
         blocks = self.blocks
@@ -157,7 +167,9 @@ class Page:
         around = content if with_parts is None else with_parts
         # For other pages the main text is enough, and to join all blocks takes 40 us.
         needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
-        hashes = array("Q", [block.hash for block in self.blocks])
+        hashes = array("Q", self.shown.blocks).tobytes()
+        if self.notes_hash:
+            hashes += self.notes_hash.to_bytes(8, "little")
         return Document(
             text,
             self.title,
@@ -169,7 +181,7 @@ class Page:
             self.unread_hash,
             self.waiting_words,
             self.waiting_hash,
-            _hash_of(hashes.tobytes(), self.notes_hash),
+            xxhash.xxh3_64_intdigest(hashes),
             self.canonical,
             self.selected,
             self.is_paged,
@@ -384,11 +396,6 @@ def _absolute(base: str, address: str) -> str:
         return urldefrag(urljoin(base, address)).url
     except ValueError:  # "http://[1/"
         return ""
-
-
-def _hash_of(text: bytes, notes: int) -> int:
-    """Return 64 bits of a text, and of its notes if there are any."""
-    return xxhash.xxh3_64_intdigest(text + notes.to_bytes(8, "little") if notes else text)
 
 
 def _declared_language(root: etree._Element) -> str | None:

@@ -104,7 +104,8 @@ class ServerIndex:
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs; pending pages stay."""
         with RecordedServers.open(self.location) as reader:
-            return {url: reader.forget_at(url_key(url)) for url in urls}
+            forgotten = {key: reader.forget_at(key) for key in {*map(url_key, urls)}}
+        return {url: forgotten[url_key(url)] for url in urls}
 
     def recorded(self) -> AbstractContextManager["RecordedServers"]:
         """Read the index."""

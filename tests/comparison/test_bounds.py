@@ -11,7 +11,7 @@ import pytest
 from measured_pages import frame, measured, new, shown_once, words
 
 from dedup_filter.comparison.candidates import Candidate
-from dedup_filter.comparison.look_ups import compared
+from dedup_filter.comparison.look_ups import Compared
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Refusal, Rule
 from dedup_filter.text.headlines import Headline
@@ -19,7 +19,7 @@ from dedup_filter.text.headlines import Headline
 LEAST = 0.8
 SEA, HILLS = Headline("Ice in the harbour"), Headline("Snow on hills")
 A, PRICE = words("a", 102), "price nine"
-HERE, OF_SITE, AWAY = (True, True), (False, True), (False, False)
+HERE, AWAY = (True, True), (False, False)
 """Whether the candidate is of the same host, and whether its host has the menus of the page."""
 known_page = partial(measured, headline=SEA, is_frame_known=True)
 early = partial(measured, headline=SEA)
@@ -41,7 +41,7 @@ def refusal(
 ) -> Refusal | None:
     """Return why a page does not repeat a stored one, which was found by one of its texts."""
     candidate = Candidate(text, 3, *where, kept.sketch, kept.headline, 17, digest=digest)
-    verdict = compared(judged, [candidate], least, 0, lambda _: True)
+    verdict = Compared(judged, least, 0).verdict([candidate], 0, lambda _: True)
     assert (verdict.outcome, verdict.candidates) == ("new" if verdict.refused else "near", 1)
     return verdict.refused
 
@@ -49,32 +49,6 @@ def refusal(
 def missing(*pages: PageProfile, **options: object) -> Rule | None:
     refused = refusal(*pages, **options)
     return refused and refused.rule
-
-
-@pytest.mark.parametrize(
-    ("headline", "other", "here", "of_site", "away"),
-    [
-        (SEA, SEA, None, None, None),
-        (SEA, HILLS, *["headline"] * 3),
-        # On one host it is the same, but for a section number or a cut-off end,
-        (("3.2 Setup",), ("Setup",), None, None, None),
-        (("3.2 Setup",), ("4.1 Setup",), "headline", None, None),
-        ((words("h", 20),), (f"{words('h', 18)}…",), None, None, None),
-        # on two one stands in the other.
-        (SEA, ("Ice in the harbour: a story",), "headline", None, None),
-        # A page without a headline is headed like any.
-        (SEA, (), "headline", None, None),
-        ((), SEA, None, None, None),
-    ],
-)
-def test_pages_with_another_headline_are_other_pages(headline, other, here, of_site, away):
-    judged = early(new(A), headline=Headline(*headline))
-    kept = original(A, headline=Headline(*other))
-    assert [missing(judged, kept, where=each) for each in (HERE, OF_SITE, AWAY)] == [
-        here,
-        of_site,
-        away,
-    ]
 
 
 class TestHiddenText:

@@ -8,7 +8,7 @@ from made_stories import HOST, crawl, page, paragraph, paragraphs, story, teaser
 from measured_pages import measured, new, words
 
 from dedup_filter.comparison.candidates import Candidate
-from dedup_filter.comparison.look_ups import compared
+from dedup_filter.comparison.look_ups import Compared
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.text.headlines import Headline
 
@@ -45,7 +45,7 @@ class TestOfSeveral:
                     source="canonical" if number == canonical else None
                 )
             )
-        verdict = compared(judged, made, LEAST, 7, lambda crawl: crawl == 2)
+        verdict = Compared(judged, LEAST, 0).verdict(made, 7, lambda crawl: crawl == 2)
         assert verdict.candidates == len(candidates)
         is_named = canonical is not None and verdict.original_page == canonical
         assert verdict.reason == ("canonical" if is_named else None)
@@ -102,7 +102,9 @@ class TestEqualPages:
         before = alike._replace(page=2, crawl=1, url_key=7)
         for same, outcome in ([before, alike], "exact"), ([before], "revisit"):
             other = Candidate(0, 0, *HERE, judged.sketch, SEA, 3, 2, 9)
-            verdict = compared(judged, [other, *same], LEAST, 7, lambda crawl: crawl == 2)
+            verdict = Compared(judged, LEAST, 0).verdict(
+                [other, *same], 7, lambda crawl: crawl == 2
+            )
             assert (verdict.outcome, verdict.original_page) == (outcome, same[-1].page)
             assert (verdict.distance, verdict.similarity, verdict.candidates) == (0, 1.0, 0)
 
@@ -132,7 +134,7 @@ class TestEqualPages:
         judged = known_page(new(PRICE))
         like = Candidate(0, 3, *HERE, judged.sketch, SEA, 1)
         found = [
-            compared(judged, [like._replace(digest=digest)], LEAST, 0, lambda _: True)
+            Compared(judged, LEAST, 0).verdict([like._replace(digest=digest)], 0, lambda _: True)
             for digest in (judged.digest, b"")
         ]
         outcomes = [(verdict.outcome, verdict.reason) for verdict in found]

@@ -3,12 +3,13 @@
 import random
 
 import pytest
+from gate import rounds
 from made_stories import edited, page, paragraphs, story, teasers
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming.hamming_index import HammingIndex
 
-PAGES = 120
+PAGES = rounds(60, 120)
 
 
 def stream(seed):

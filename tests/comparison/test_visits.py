@@ -143,12 +143,6 @@ def test_a_line_less_beside_the_text_is_told_but_not_another_teaser(crawls):
     assert [verdict.change > 0 for verdict in found] == [False, True, False]
 
 
-def test_a_page_without_change_has_changed_by_nothing(crawls):
-    pages = [(n, page(n, within=PRICES["row"].format(n))) for n in range(6)]
-    crawls(pages)
-    assert [verdict.change for verdict in crawls(pages)] == [0.0] * 6
-
-
 def test_lines_that_came_are_named(crawls):
     crawls([(n, page(n, within=PRICES["div"].format(19))) for n in range(5)])
     found = crawls(

@@ -71,6 +71,14 @@ class Project:
     def crawl(self, *urls, **settings):
         return self.begin(*urls, **settings).end()
 
+    def crawl_well(self, *urls, **settings):
+        """Crawl some URLs, without any fault."""
+        done = self.crawl(*urls, **settings)
+        assert done.exit_code == 0, done.log
+        assert "Traceback" not in done.log, done.log
+        assert done.stats["dedup/errors"] == 0
+        return done
+
     def begin(self, *urls, **settings):
         """Begin a crawl of some URLs."""
         arguments = [f"-s{name}={value}" for name, value in settings.items()]

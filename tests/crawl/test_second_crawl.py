@@ -21,9 +21,7 @@ def crawl(project, site, paragraphs):
     project.spider(parse=PARSE)
 
     def run(paths, **settings):
-        done = project.crawl(*(f"{site.url}/{path}" for path in paths), **settings)
-        assert done.exit_code == 0, done.log
-        assert done.stats["dedup/errors"] == 0
+        done = project.crawl_well(*(f"{site.url}/{path}" for path in paths), **settings)
         return done.stats, [item["url"].removeprefix(f"{site.url}/") for item in done.items]
 
     return run

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+ITEM = 'yield {"url": response.url}'
 PAGE = """<html><head><title>Harbour</title></head><body><h1>Harbour</h1>
 <p>{text}</p><div class="quote">{quote}</div><p><span class="views">{views} views</span></p>
 <div id="sponsor">{sponsor}</div></body></html>"""
@@ -24,11 +25,19 @@ def pages(site, article):
     return list(site.pages)
 
 
-def kept(crawl, site):
-    assert crawl.exit_code == 0, crawl.log
-    return [url.removeprefix(site.url) for url in crawl.urls]
+@pytest.fixture
+def crawl(project, site, pages):
+    """Crawl all pages; return the crawl, and the paths of the pages that it kept."""
+
+    def run(parse=ITEM, of_spider="{}", **settings):
+        project.spider(parse=parse, settings=of_spider, in_turn=True)
+        done = project.crawl_well(*site.urls(*pages), **settings)
+        return done, [url.removeprefix(site.url) for url in done.urls]
+
+    return run
 
 
+FIRST = [f"/{number}" for number in range(6)]
 SELECTORS = [".quote", ".views", "#sponsor"]
 
 
@@ -42,51 +51,42 @@ SELECTORS = [".quote", ".views", "#sponsor"]
         ({}, {"DEDUP_CONTENT": "h1, h1 + p", "DEDUP_WORKERS": "1"}),
     ],
 )
-def test_what_changes_is_left_out(project, site, pages, of_spider, of_command):
-    project.spider(in_turn=True, settings=of_spider)
-    crawl = project.crawl(*site.urls(*pages), **of_command)
-    assert kept(crawl, site) == [f"/{number}" for number in range(6)]
+def test_what_changes_is_left_out(crawl, of_spider, of_command):
+    done, kept = crawl(of_spider=of_spider, **of_command)
+    assert kept == FIRST
     effect = "content" if "DEDUP_CONTENT" in of_spider | of_command else "ignored"
-    assert crawl.stats[f"dedup/selectors/{effect}"] == 12
+    assert done.stats[f"dedup/selectors/{effect}"] == 12
 
 
-def test_without_selectors_all_are_kept_and_nothing_is_counted(project, site, pages):
-    project.spider(in_turn=True, settings={"DEDUP_IGNORE": {"other.example": "p"}})
-    crawl = project.crawl(*site.urls(*pages))
-    assert len(kept(crawl, site)) == 12
-    assert not [name for name in crawl.stats if "selectors" in name]
-
-
-def test_selectors_that_miss_or_take_all_change_nothing_and_are_counted(project, site, pages):
-    project.spider(in_turn=True)
-    by_default = kept(project.crawl(*site.urls(*pages)), site)
+def test_selectors_that_miss_or_take_all_change_nothing_and_are_counted(crawl):
+    by_default, all_pages = crawl(of_spider={"DEDUP_IGNORE": {"other.example": "p"}})
+    assert len(all_pages) == 12
+    assert not [name for name in by_default.stats if "selectors" in name]
     for name, value, effect in (
         ("DEDUP_CONTENT", "main", "no_content"),
         ("DEDUP_IGNORE", "*", "nothing_left"),
     ):
-        crawl = project.crawl(*site.urls(*pages), **{name: value})
-        assert kept(crawl, site) == by_default
-        assert crawl.stats[f"dedup/selectors/{effect}"] == 12
+        done, kept = crawl(**{name: value})
+        assert kept == all_pages
+        assert done.stats[f"dedup/selectors/{effect}"] == 12
 
 
-def test_the_tree_of_the_spider_is_as_it_came(project, site, pages):
+def test_the_tree_of_the_spider_is_as_it_came(crawl):
     parse = """
         texts = response.css(".quote::text, .views::text, #sponsor::text").getall()
         yield {"url": response.url, "texts": len(texts)}
         response.selector.root.clear()
     """
-    project.spider(in_turn=True, parse=parse)
-    crawl = project.crawl(*site.urls(*pages), DEDUP_IGNORE=",".join(SELECTORS))
-    assert kept(crawl, site) == [f"/{number}" for number in range(6)]
-    assert {item["texts"] for item in crawl.items} == {3}
+    done, kept = crawl(parse, DEDUP_IGNORE=",".join(SELECTORS))
+    assert kept == FIRST
+    assert {item["texts"] for item in done.items} == {3}
 
 
 def test_they_may_differ_from_crawl_to_crawl_of_one_index(project, site, pages):
     project.spider(in_turn=True)
     project.crawl(*site.urls(*pages[::2]), DEDUP_INDEX="index")
     settings = {"DEDUP_INDEX": "index", "DEDUP_IGNORE": ".views"}
-    crawl = project.crawl(*site.urls(*pages), **settings)
-    assert crawl.exit_code == 0, crawl.log
+    crawl = project.crawl_well(*site.urls(*pages), **settings)
     assert crawl.stats["dedup/pages"] == 12
     again = project.crawl(*site.urls(*pages[::2]), DEDUP_REVISIT="drop", **settings)
     assert (again.stats["dedup/revisits"], again.urls) == (6, [])

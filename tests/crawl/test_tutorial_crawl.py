@@ -1,4 +1,4 @@
-"""Scrapy's tutorial spider gets the filter by the ADDONS line alone."""
+"""The ADDONS line alone filters the tutorial's spider; a wrong setting stops it with a sentence."""
 
 import pytest
 
@@ -75,3 +75,25 @@ def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(
     assert "Warning" not in crawl.log
     assert not [line for line in crawl.lines("WARNING") if "[scrapy.middleware]" not in line]
     assert len(crawl.lines("4 pages: 3 new")) == 1
+
+
+@pytest.mark.parametrize(
+    ("of_command", "of_spider", "sentence"),
+    [
+        (
+            {"DEDUP_MAX_DISTNCE": "6"},
+            {},
+            "dedup_filter: unknown setting DEDUP_MAX_DISTNCE: did you mean DEDUP_MAX_DISTANCE?",
+        ),
+        ({}, {"DEDUP_ACTION": "delete"}, 'DEDUP_ACTION must be "drop" or "tag", not \'delete\''),
+    ],
+)
+def test_wrong_setting_stops_the_crawl_at_its_start(project, site, of_command, of_spider, sentence):
+    project.spider(settings=of_spider)
+
+    crawl = project.crawl(site.url, **of_command)
+
+    assert crawl.exit_code == 1
+    assert crawl.log.rstrip().endswith(sentence)
+    assert len(crawl.log.splitlines()) == 1 or not of_command
+    assert (site.asked, crawl.items, crawl.stats) == ([], [], {})

@@ -14,7 +14,8 @@ from dedup_filter.text.blocks import text_hash
 
 SIZE = 3
 """Words in a shingle."""
-LINE = st.lists(st.sampled_from("ab ba ca da ea fa".split()), min_size=1, max_size=6)
+# No two shingles of these words are alike in the 15 bits that a sketch of few has of each.
+LINE = st.lists(st.sampled_from("ab ba ca da ea ga".split()), min_size=1, max_size=6)
 LINES = st.lists(LINE.map(" ".join), min_size=1, max_size=7)
 
 

@@ -16,5 +16,3 @@ def small_levels(monkeypatch):
     }
     for name, value in bounds.items():
         monkeypatch.setattr(f"dedup_filter.hamming.hamming_index.{name}", value)
-    for name in ("_RANGES", "_BLOCK"):
-        monkeypatch.setattr(f"dedup_filter.hamming.many_queries.{name}", 8)

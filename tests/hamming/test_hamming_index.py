@@ -21,7 +21,6 @@ def index_of(pairs, max_distance=3, layout=None):
 def test_what_is_no_fingerprint_or_row_is_refused_and_nothing_is_half_added(bad):
     index = index_of([(7, 1)])
     calls = [lambda: index.within(bad), lambda: index.rows_of(bad)]
-    calls += [lambda: index.within_many([1, bad])]
     for call in (index.add, index.remove):
         calls += [lambda call=call: call(bad, 1), lambda call=call: call(7, bad)]
     for call in calls:

@@ -102,17 +102,6 @@ class IndexStates(RuleBasedStateMachine):
         assert self.index.within(query, distance) == expected
         assert self.index.within(query, distance, most) == expected[:most]
 
-    @rule(queries=st.lists(values, max_size=5), data=st.data())
-    def within_many(self, queries, data):
-        distance = data.draw(st.integers(0, self.index.max_distance))
-        found = self.index.within_many(queries, distance)
-        expected = [
-            (number, *match)
-            for number, query in enumerate(queries)
-            for match in oracles.scan(self.pairs, query, distance)
-        ]
-        assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
-
     @invariant()
     def holds_the_pairs(self):
         assert len(self.index) == len(self.pairs)

@@ -11,7 +11,6 @@ from strategies import crowds
 
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
-from dedup_filter.hamming.many_queries import near_in_tables
 from dedup_filter.hamming.pairs import NO_PAIRS, Pairs
 from dedup_filter.hamming.planner import plan
 from dedup_filter.hamming.table import Table
@@ -32,12 +31,6 @@ LAYOUTS = [
 def layouts_for(distance):
     planned = [plan(distance, expected) for expected in (10, 10**8)]
     return [*planned, *(layout for layout in LAYOUTS if layout.is_exact(distance))]
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    for name in ("_RANGES", "_BLOCK"):
-        monkeypatch.setattr(f"dedup_filter.hamming.many_queries.{name}", 8)
 
 
 @cache
@@ -75,14 +68,6 @@ def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
         )
     ]
     assert expected <= set(met)
-    queries = np.array([query ^ 1, query], np.uint64)
-    found = [
-        (table.rows[place], table.entries[place])
-        for owners, table, places in near_in_tables(tables, queries, asked)
-        for owner, place in zip(owners, places, strict=True)
-        if owner == 1
-    ]
-    assert sorted(found) == sorted(expected)
 
 
 @pytest.mark.usefixtures("small_levels")
@@ -114,18 +99,6 @@ def test_a_crowd_of_fresh_pairs_with_one_prefix_is_left_to_the_column():
     assert index._tables[0].fresh_near(500, 3) is None
     assert index.within(500) == oracles.scan(crowd, 500, 3)
     assert index.within(500, most=7) == oracles.scan(crowd, 500, 3)[:7]
-
-
-def test_a_span_larger_than_a_block_is_compared_beside_an_empty_one():
-    crowd = [(number, number) for number in range(70_000)]
-    tables = tables_of(Layout(4), 3, crowd)
-    queries = np.array([69_999, 2**64 - 1], np.uint64)
-    found = [
-        (owner, int(table.rows[place]))
-        for owners, table, places in near_in_tables(tables[:2], queries, 1)
-        for owner, place in zip(owners.tolist(), places, strict=True)
-    ]
-    assert sorted(found) == sorted((0, row) for row, _, _ in oracles.scan(crowd, 69_999, 1))
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,9 @@
 """The truth of `benchmarks/visits.py` holds for its pages, and its counts are right."""
 
 import html
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
 from dynamic_pages import Crawl
 from visits import CHANGES, DIV, LINE, SPOTS, fates_of, plan
 

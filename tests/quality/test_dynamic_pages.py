@@ -3,17 +3,12 @@
 import gzip
 import json
 import re
-import sys
 from itertools import combinations
-from pathlib import Path
 
 import pytest
-from lxml import html
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
 from changing_sites import LENGTHS, read_sentences
 from dynamic_pages import COPIES, DIFFERENT, ELSEWHERE, Crawl, crawls
+from lxml import html
 from side_by_side import Answer, Fetch, Tally
 
 MADE = {"en": [], "zh": []}

@@ -1,16 +1,11 @@
 """`benchmarks/histories.py` pairs the versions of a page, and tells what the later one adds."""
 
 import subprocess
-import sys
-from pathlib import Path
 from random import Random
 
 import pytest
-from made_text import prose
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
 from histories import Crawled, History, Judged
+from made_text import prose
 from page_changes import compare, lines_of
 
 TEXT = prose("the text of a page", words=120)

@@ -3,15 +3,10 @@
 import gzip
 import json
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from lxml import html
 from made_text import prose
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
 from real_page_sets import Editable, RealPage, editable, plain, read_set
 from real_pages import EDITS, others_of, retitled, shelled, variants, whole_set
 

@@ -1,14 +1,9 @@
 """`benchmarks/record_verdicts.py` records the verdicts on all pages, and finds what differs."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 from made_text import prose
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
 from record_verdicts import MODES, claimed, compare, is_lost, record
 
 from dedup_filter import NearDuplicateFilter

@@ -11,9 +11,8 @@ from index_feed import PARAGRAPHS, article, write_jsonl
 from warc_samples import response
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.scan.best_copy import POLICIES
 from dedup_filter.scan.scan import scan
-from dedup_filter.scan.work import Scan
+from dedup_filter.scan.work import POLICIES, Scan
 from dedup_filter.text.page_fields import FieldNames
 
 FIELDS = FieldNames("html", ("text",), "url")

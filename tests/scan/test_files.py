@@ -295,16 +295,6 @@ def test_what_is_missing_is_named(here, monkeypatch):
     assert list(here.iterdir()) == []
 
 
-def test_a_file_that_names_files_is_refused_and_says_so(here):
-    write_jsonl(here / "a.jsonl", [item(1)])
-    (here / "list.txt").write_text(f"{here}/a.jsonl\nb.jsonl\n")
-    error = refused("scan", "list.txt", "-o", "u.jsonl")
-    assert "list.txt holds the names of files, not pages" in error
-    error = refused("scan", "-", "-o", "u.jsonl", text="s3://bucket/a.warc.gz\n")
-    assert "- holds the names of files" in error
-    assert "there is no file @list.txt" in refused("scan", "@list.txt", "-o", "u.jsonl")
-
-
 def test_a_field_within_a_list_is_no_field(here):
     pages = [{"url": item(n)["url"], "parts": [{"text": item(n)["text"]}]} for n in range(3)]
     write_jsonl(here / "a.jsonl", pages)

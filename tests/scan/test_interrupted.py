@@ -25,8 +25,7 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreBusy
 from dedup_filter.scan import scan as scan_module
 from dedup_filter.scan.scan import scan
-from dedup_filter.scan.verdict_log import found_of
-from dedup_filter.scan.work import Scan
+from dedup_filter.scan.work import Scan, found_of
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_fields import FieldNames
 
@@ -122,7 +121,7 @@ def test_a_scan_that_is_killed_at_any_step_ends_as_if_it_was_not(tmp_path, make,
 
 def test_a_scan_with_workers_is_killed_by_the_system(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_jsonl(tmp_path / "a.jsonl", PAGES * 12)
+    write_jsonl(tmp_path / "a.jsonl", PAGES * 8)
     command = ["scan", "a.jsonl", "--workers", "2", "-o"]
     assert run(*command, "whole.jsonl", "--duplicates", "whole.d.jsonl")[0] == 0
     command += ["u.jsonl", "--duplicates", "d.jsonl"]
@@ -260,10 +259,10 @@ def test_two_processes_do_not_scan_to_the_same_output(interrupted):
 
 def test_standard_input_must_come_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = "".join(json.dumps(page) + "\n" for page in PAGES * 10)
+    text = "".join(json.dumps(page) + "\n" for page in PAGES * 4)
     command = ["scan", "-", "-o", "u.jsonl", "--workers", "0"]
     log = tmp_path / "u.jsonl.scan" / "verdicts.jsonl"
-    for length in (300_000, len(text)):  # killed while it comes, and while it is judged
+    for length in (len(text) // 3, len(text)):  # killed while it comes, and while it is judged
         with start(*command) as scanning:
             scanning.stdin.write(text[:length].encode())
             scanning.stdin.flush()

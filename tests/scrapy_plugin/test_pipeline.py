@@ -21,56 +21,38 @@ NEAR = Verdict("near", "http://a/1", distance=3, similarity=0.92, language="en",
 LINK = Request("http://a/next")
 
 
-class Components:
-    """Pipeline and spider middleware of a crawl, called as Scrapy calls them."""
-
-    def __init__(self, crawl, summary_interval=0.0):
-        self.crawl, self.stats = crawl, crawl.stats
-        self.pipeline, self.middleware = crawl.pipeline, crawl.middleware
-        self.pipeline.summary_interval = summary_interval
-
-    def process(self, item, response=None):
-        """Let an item pass all pipelines."""
-        passed = self.crawl.run(self.pipeline.process_item(item))
-        self.crawl.scraped(item, response)
-        return passed
-
-    def drop(self, item):
-        with pytest.raises(NearDuplicate) as dropped:
-            self.crawl.run(self.pipeline.process_item(item))
-        return dropped.value
-
-    async def collect(self, response, outputs, ends_with=None):
-        async def callback():
-            for output in outputs:
-                yield output
-            if ends_with:
-                raise ends_with
-
-        passed = self.middleware.process_spider_output(response, callback())
-        return [output async for output in passed]
-
-    def passed(self, *arguments):
-        """Return what the spider middleware lets pass of the output of a response."""
-        return self.crawl.run(self.collect(*arguments))
-
-
 @pytest.fixture
-def make(make_crawl):
-    def make(summary_interval=0.0, pages=None, **settings):
-        return Components(make_crawl(pages, **settings), summary_interval)
-
-    return make
+def holding_back(make_crawl):
+    return make_crawl(DEDUP_FOLLOW_LINKS=False)
 
 
-@pytest.fixture
-def components(make):
-    return make()
+def process(crawl, item, response=None):
+    """Let an item pass all pipelines."""
+    passed = crawl.run(crawl.pipeline.process_item(item))
+    crawl.scraped(item, response)
+    return passed
 
 
-@pytest.fixture
-def holding_back(make):
-    return make(DEDUP_FOLLOW_LINKS=False)
+def drop(crawl, item):
+    with pytest.raises(NearDuplicate) as dropped:
+        crawl.run(crawl.pipeline.process_item(item))
+    return dropped.value
+
+
+def passed(crawl, response, outputs, ends_with=None):
+    """Return what the spider middleware lets pass of the output of a response."""
+
+    async def callback():
+        for output in outputs:
+            yield output
+        if ends_with:
+            raise ends_with
+
+    async def collect():
+        passing = crawl.middleware.process_spider_output(response, callback())
+        return [output async for output in passing]
+
+    return crawl.run(collect())
 
 
 @pytest.fixture
@@ -79,34 +61,34 @@ def log(caplog):
     return caplog
 
 
-def test_bytes_of_a_page_are_counted_once_however_many_items_it_has(components, respond, page):
+def test_bytes_of_a_page_are_counted_once_however_many_items_it_has(crawl, respond, page):
     first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
     items = [{"number": number} for number in range(4)]
-    components.passed(first, items[:1])
-    components.passed(twin, items[1:])
+    passed(crawl, first, items[:1])
+    passed(crawl, twin, items[1:])
 
-    components.process(items[0], first)
+    process(crawl, items[0], first)
     for item in items[1:]:
-        components.drop(item)
+        drop(crawl, item)
 
-    assert components.stats["dedup/items_dropped"] == 3
-    assert components.stats["dedup/bytes_dropped"] == len(page(1))
+    assert crawl.stats["dedup/items_dropped"] == 3
+    assert crawl.stats["dedup/bytes_dropped"] == len(page(1))
 
 
 @pytest.mark.parametrize("action", ["drop", "tag"])
 def test_a_page_that_is_kept_though_it_is_near_another_says_why_once(
-    make, respond, article, log, action
+    make_crawl, respond, article, log, action
 ):
-    components = make(DEDUP_ACTION=action)
+    crawl = make_crawl(DEDUP_ACTION=action)
     for number in (1, 2):
         html = f"<html><body><h1>Press release {number}</h1><p>{article(1)}</p></body></html>"
         response = respond(f"http://a/{number}\u202e", html)
         items = [{"item": each} for each in range(3)]
-        components.passed(response, items)
+        passed(crawl, response, items)
         for item in items:
-            components.process(item, response)
+            process(crawl, item, response)
 
-    assert components.stats["dedup/new"] == 2
+    assert crawl.stats["dedup/new"] == 2
     told = [re.sub(r"\d bits", "k bits", record.getMessage()) for record in log.records]
     missing = 'headline missing in http://a/1\\u202e: "Press release 2"'
     assert told == [f"Kept (k bits): http://a/2\\u202e: {missing}"]
@@ -114,36 +96,37 @@ def test_a_page_that_is_kept_though_it_is_near_another_says_why_once(
 
 @pytest.mark.parametrize(("interval", "summed_up"), [(60.0, ["2 pages", "4 pages"]), (0.0, [])])
 def test_summary_comes_at_the_interval_of_scrapys_own(
-    make, page, log, monkeypatch, interval, summed_up
+    make_crawl, page, log, monkeypatch, interval, summed_up
 ):
     now = [1000.0]
     monkeypatch.setattr(pipeline_module, "monotonic", lambda: now[0])
-    components = make(summary_interval=interval)
+    crawl = make_crawl()
+    crawl.pipeline.summary_interval = interval
     for seconds in (0, 30, 61, 62, 125):
         now[0] = 1000.0 + seconds
-        components.process({"html": page(seconds)})
+        process(crawl, {"html": page(seconds)})
 
     assert [record.getMessage().partition(":")[0] for record in log.records] == summed_up
 
 
 def test_output_passes_in_order_and_no_response_is_judged_before_an_item_needs_it(
-    components, respond, page
+    crawl, respond, page
 ):
     response, outputs = respond("http://a/", page(1)), [{"n": 1}, LINK, None, {"n": 2}]
 
-    assert components.passed(response, outputs) == outputs
-    assert inspect.isasyncgenfunction(components.middleware.process_spider_output)
+    assert passed(crawl, response, outputs) == outputs
+    assert inspect.isasyncgenfunction(crawl.middleware.process_spider_output)
 
-    assert len(components.crawl.pages) == 0
-    components.process(outputs[0], response)
-    assert components.drop({"url": "http://b/", "html": page(1)}).original == "http://a/"
+    assert len(crawl.pages) == 0
+    process(crawl, outputs[0], response)
+    assert drop(crawl, {"url": "http://b/", "html": page(1)}).original == "http://a/"
 
 
 def test_links_of_a_repeated_page_are_held_back(holding_back, respond, page):
     item = {"number": 1}
-    holding_back.passed(respond("http://a/", page(1)), [LINK, item])
+    passed(holding_back, respond("http://a/", page(1)), [LINK, item])
 
-    assert holding_back.passed(respond("http://b/", page(1)), [LINK, item, LINK]) == [item]
+    assert passed(holding_back, respond("http://b/", page(1)), [LINK, item, LINK]) == [item]
     assert holding_back.stats["dedup/links_not_followed"] == 2
 
 
@@ -152,13 +135,13 @@ def test_item_of_a_page_that_is_tried_again_survives(holding_back, respond, page
     retry = first.request = Request("http://a/#fragment", dont_filter=True)
     item = {"number": 1}
 
-    assert holding_back.passed(first, [LINK, retry]) == [LINK, retry]
+    assert passed(holding_back, first, [LINK, retry]) == [LINK, retry]
     outputs = [LINK, item]
-    assert holding_back.passed(again, outputs) == outputs
-    assert holding_back.process(item, again) is item
+    assert passed(holding_back, again, outputs) == outputs
+    assert process(holding_back, item, again) is item
     assert holding_back.stats["dedup/released"] == 1
     assert holding_back.stats["dedup/new"] == 2
-    assert len(holding_back.crawl.pages) == 1
+    assert len(holding_back.pages) == 1
 
 
 @pytest.mark.parametrize(("was_unfiltered", "remembered"), [(True, 0), (False, 1)])
@@ -168,9 +151,9 @@ def test_link_of_a_page_to_itself_is_another_try_only_if_scrapy_follows_it(
     response = respond("http://a/", page(1))
     response.request = Request("http://a/", dont_filter=was_unfiltered)
 
-    holding_back.passed(response, [Request("http://a/"), LINK])
+    passed(holding_back, response, [Request("http://a/"), LINK])
 
-    assert len(holding_back.crawl.pages) == remembered
+    assert len(holding_back.pages) == remembered
 
 
 def test_response_that_cannot_be_read_costs_no_link(holding_back):
@@ -180,15 +163,15 @@ def test_response_that_cannot_be_read_costs_no_link(holding_back):
 
     outputs = [LINK, {"number": 1}]
 
-    assert holding_back.passed(Undeclared("http://a/"), outputs) == outputs
+    assert passed(holding_back, Undeclared("http://a/"), outputs) == outputs
     assert holding_back.stats["dedup/errors"] == holding_back.stats["dedup/unjudged/error"] == 1
 
 
-def test_error_of_the_spider_goes_on_to_scrapy(components, respond, page):
+def test_error_of_the_spider_goes_on_to_scrapy(crawl, respond, page):
     response = respond("http://a/", page(1))
 
     with pytest.raises(ZeroDivisionError):
-        components.passed(response, [{"number": 1}], ZeroDivisionError())
+        passed(crawl, response, [{"number": 1}], ZeroDivisionError())
 
 
 def test_exception_tells_all_of_the_verdict():
@@ -245,14 +228,14 @@ NO_ROOM = {
 
 
 @pytest.mark.parametrize("kind", ROOM)
-def test_item_with_room_is_marked_with_a_plain_dict(make, respond, page, log, kind):
-    components = make(DEDUP_ACTION="tag", DEDUP_TAG_FIELD="twin")
+def test_item_with_room_is_marked_with_a_plain_dict(make_crawl, respond, page, log, kind):
+    crawl = make_crawl(DEDUP_ACTION="tag", DEDUP_TAG_FIELD="twin")
     original = {"url": "http://a/", "html": page(1)}
     response, item = respond("http://b/", page(1)), ROOM[kind]()
-    components.passed(response, [item])
+    passed(crawl, response, [item])
 
-    assert components.process(original) is original
-    assert components.process(item, response) is item
+    assert process(crawl, original) is original
+    assert process(crawl, item, response) is item
 
     assert original["twin"]["outcome"] == "new"
     assert [record.getMessage() for record in log.records] == [
@@ -270,28 +253,25 @@ def test_item_with_room_is_marked_with_a_plain_dict(make, respond, page, log, ki
 
 
 @pytest.mark.parametrize("kind", NO_ROOM)
-def test_item_without_room_is_kept_as_it_is_and_told_of_once(make, log, kind):
-    components = make(DEDUP_ACTION="tag")
-    items = [NO_ROOM[kind]() for _ in range(2)]
-    before = repr(items)
-
-    assert [components.process(item) for item in items] == items
-    assert repr(items) == before
-    assert components.stats["dedup/items_not_tagged"] == 2
-    (record,) = log.records
-    assert record.levelno == logging.WARNING
-    assert f"{type(items[0]).__name__} items cannot be tagged" in record.getMessage()
-
-
-@pytest.mark.parametrize("kind", NO_ROOM)
-def test_item_without_room_for_its_text_is_kept_as_it_is(make_crawl, log, page, respond, kind):
+@pytest.mark.parametrize(
+    ("settings", "stat", "said"),
+    [
+        ({"DEDUP_ACTION": "tag"}, "items_not_tagged", "{} items cannot be tagged"),
+        ({"DEDUP_TEXT_OUT": "twins"}, "items_without_text", "{} items get no text: they have no"),
+    ],
+)
+def test_item_without_room_is_kept_as_it_is_and_told_of_once(
+    make_crawl, log, page, respond, *, kind, settings, stat, said
+):
     with NearDuplicateFilter.open(with_text=True) as pages:
-        components = Components(make_crawl(pages, DEDUP_TEXT_OUT="twins"))
-        for n in range(2):
-            response, item = respond(f"http://a/{n}", page(n)), NO_ROOM[kind]()
+        crawl = make_crawl(pages, **settings)
+        for number in range(2):
+            response, item = respond(f"http://a/{number}", page(number)), NO_ROOM[kind]()
             before = repr(item)
-            components.passed(response, [item])
-            assert components.process(item, response) is item
+            passed(crawl, response, [item])
+            assert process(crawl, item, response) is item
             assert repr(item) == before
-        assert components.stats["dedup/items_without_text"] == 2
-        assert "items get no text: they have no field 'twins'" in log.records[0].getMessage()
+        assert crawl.stats[f"dedup/{stat}"] == 2
+        (record,) = log.records
+        assert record.levelno == logging.WARNING
+        assert said.format(type(item).__name__) in record.getMessage()

@@ -18,7 +18,6 @@ from pdf_samples import pdf
 from served_index import page
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.service.web import document
 
 CLAIMER = Path(__file__).with_name("claimer.py")
 
@@ -346,16 +345,3 @@ def test_what_was_answered_outlives_a_kill(serve):
     second = serve()
     found = [second.post("/see", page(number, copy=1))["outcome"] for number in (1, 2, 3)]
     assert found == ["exact", "exact", "new"]
-
-
-def test_the_description_names_all_that_is_there(serve):
-    server = serve(index="memory:")
-    described = server.request("GET", "/openapi.json")[2]
-    assert described == document()
-    assert [*described["paths"]] == [
-        *("/see", "/claim", "/commit", "/release", "/find"),
-        *("/stats", "/healthz"),
-    ]
-    for path, field in (("/see", "url"), ("/claim", "text"), ("/find", "fingerprint")):
-        schema = described["paths"][path]["post"]["requestBody"]["content"]["application/json"]
-        assert field in schema["schema"]["properties"]

@@ -6,7 +6,6 @@ import pytest
 from made_text import prose
 from museum.kinds import KINDS
 
-import dedup_filter.spark
 from dedup_filter import ConfigError, NearDuplicateFilter, Verdict
 from dedup_filter.config import FilterConfig
 from dedup_filter.text.page_fields import PageText
@@ -188,12 +187,6 @@ def test_refuses_what_cannot_be_meant(spark, options, message):
     rows = rows_of(spark, crawl()[:1])
     with pytest.raises(ConfigError, match=message):
         verdicts(rows, **options)
-
-
-def test_names_stay_functions_when_their_modules_are_loaded():
-    for name in dedup_filter.spark.__all__:
-        for _ in range(2):
-            assert callable(getattr(dedup_filter.spark, name))
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import html
 from text_samples import CHINESE, FIRST, SECOND, texts_of
 
-from dedup_filter.text.lines import LINE_END, MOST_LINES, join_wrapped, with_line_ends
+from dedup_filter.text.plain_text import LINE_END, MOST_LINES, join_wrapped, with_line_ends
 from dedup_filter.text.reading import read
 
 WRAPPED = "\n".join(textwrap.wrap(FIRST, 72))

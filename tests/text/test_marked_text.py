@@ -9,7 +9,6 @@ from lxml import etree, html
 
 from dedup_filter.text.blocks import split_blocks
 from dedup_filter.text.decode import parse
-from dedup_filter.text.lines import LINE_END
 from dedup_filter.text.marked_text import (
     CLOSE,
     HIDE,
@@ -24,6 +23,7 @@ from dedup_filter.text.marked_text import (
     marked_text,
     parts_of,
 )
+from dedup_filter.text.plain_text import LINE_END
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
 NAMED = "div ul td table section nav".split()

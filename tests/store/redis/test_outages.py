@@ -1,6 +1,7 @@
 """Servers that hang, take no writes, answer into the void or change while crawlers are at work."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from made_profiles import said_profile
@@ -214,15 +215,18 @@ def test_a_claim_that_its_owner_has_settled_and_a_server_brings_back_ends(redis_
     assert see(one, like(1, 2)).outcome == "new", "its owner knows at once"
 
 
-def test_a_page_of_two_texts_is_found_by_the_keys_of_both(servers, crawler):
+def test_a_page_of_two_texts_is_found_by_the_keys_of_both(redis_server, crawler, monkeypatch):
     """Of two pages that look up each other by other texts one would be missed."""
-    one, other = crawler(servers), crawler(servers)
-    page = like(1)
-    see(one, page)
-    keys = layout.keys_of_profile(said_profile(page.text))
-    pages = other.conductor._pages
-    found = layout.found_in(pages.connection.ask_all(pages.reads(keys)), [*keys])
-    assert all(len(each) == 1 for each in found)
+    pages = crawler(redis_server)
+    one, other = said_profile(like(1).text), said_profile(like(2).text)
+    both = replace(one, texts=(*one.texts, *other.texts))
+    monkeypatch.setattr("dedup_filter.judge.profile_of", lambda *_: both)
+    number = see(pages, like(1)).page
+    prints, phrases = zip(*((text.fingerprint, text.keys) for text in both.texts), strict=True)
+    keys, records = [*layout.keys_of(one.digest, prints, phrases)], pages.conductor._pages
+    assert len(keys) == 1 + 2 + 16
+    found = layout.found_in(records.connection.ask_all(records.reads(keys)), keys)
+    assert found == [[number]] * len(keys)
 
 
 def test_a_server_without_memory_changes_nothing(start_redis, crawler):

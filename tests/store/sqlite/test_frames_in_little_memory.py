@@ -46,6 +46,7 @@ def judged(folder, crawl, memory):
         for claimed in ends:
             pages.release(claimed)
         pages.check()
+        assert pages.conductor.forgotten == 0
     return found
 
 

@@ -1,31 +1,35 @@
 """Pages -> `ReadPage`s, read by several worker processes; the least busy one takes the next page.
 
-If a process ends before it has read its page, this process reads the page when its `Reading` is
-asked for the result. If all workers are busy or still starting, and the caller would only wait for
+    Pool     chooses the worker, or reads the page itself -> a `Reading`, which will have the page
+    Worker   a process, with threads here that send pages to it and receive what it has read
+    work     the process itself
+
+If a process ends before it has read its page, this process reads the page at the call of
+`Reading.result`. If all workers are busy or still starting, and the caller would only wait for
 them (`may_help`), this process reads the page at once; also without workers, or if a value of the
 page (a tree, an instance of a subclass of str) cannot be sent to a process.
 
-A worker gets the next page while it reads the one before. It is killed if a page takes longer than
-a time limit. It is started by its own command line: it neither forks this process nor imports its
-`__main__`, so a script needs no `if __name__ == "__main__"`, and threads do no harm. Each worker
-has its own pipes: if it is killed in the middle of an answer, the others go on. In pools whose
-processes share pipes (concurrent.futures, loky, pebble), such a kill stops all processes for good.
+A worker takes its pages into its own memory as they come, so that it never waits for one. It is
+killed if a page takes longer than a time limit. It is started by its own command line: it neither
+forks this process nor imports its `__main__`, so a script needs no `if __name__ == "__main__"`, and
+threads do no harm. Each worker has its own pipes: if it is killed in the middle of an answer, the
+others go on. In pools whose processes share pipes (concurrent.futures, loky, pebble), such a kill
+stops all processes for good.
 """
 
 import logging
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
-from itertools import islice
-from math import inf
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Event, Thread
 from time import monotonic
-from typing import IO, NamedTuple, cast
+from typing import IO, BinaryIO, cast
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.read_page import ReadPage, read_page
@@ -41,9 +45,6 @@ MOST_AUTOMATIC = 4
 """Workers for "auto": the thread of one crawl cannot keep more busy."""
 _MOST_STILLBORN = 3
 """After so many processes in a row that end without any page, no other is started."""
-_NEXT_BYTES = 2**16
-"""Bytes of pages that wait in a process, or one longer page: short pages are read faster than this
-process, which is judging, can hand them over."""
 _ENOUGH = 8
 """If each worker has so many pages, the caller reads one itself: enough work for a long page."""
 _LONGEST_START = 60.0
@@ -53,7 +54,7 @@ _LONGEST_END = 5.0
 _WORK = """
 import sys
 sys.path[:] = sys.argv[1:]
-from dedup_filter.workers.process import work
+from dedup_filter.workers import work
 work()
 """
 
@@ -88,14 +89,6 @@ class Reading:
         return self._read
 
 
-class _Job(NamedTuple):
-    reading: Reading
-    packed: bytes
-
-    def end(self, read: ReadPage | Unjudged | None = None) -> None:
-        self.reading.by_worker.set_result(read)
-
-
 class Worker:
     """Reads pages in a process of its own, one after the other, until that ends.
 
@@ -106,13 +99,15 @@ class Worker:
     def __init__(self, config: FilterConfig, time_limit: float) -> None:
         self.has_answered = self._has_started = self._was_killed = False
         self._time_limit = time_limit
-        self._options = pickle.dumps(config)
-        self._waiting: SimpleQueue[_Job] = SimpleQueue()
-        self._given: deque[_Job] = deque()
+        self._packed: SimpleQueue[bytes] = SimpleQueue()
+        """What is to be sent to the process."""
+        self._packed.put(pickle.dumps(config))
+        self._given: deque[Reading] = deque()
+        """The pages that the process has not read."""
         self._due = monotonic() + _LONGEST_START
-        """Deadline of the first of the jobs given; before, of the start."""
-        self._late: _Job | None = None
-        """The job for which the process was killed, because it took too long."""
+        """Deadline of the first of them; before, of the start."""
+        self._late: Reading | None = None
+        """The page for which the process was killed, because it took too long."""
         self._over = Event()
         self._process = subprocess.Popen(  # noqa: S603 - our own
             # With this process's path, as the path of `python -c` begins with the present folder.
@@ -122,7 +117,8 @@ class Worker:
             start_new_session=True,  # Ctrl-C is for this process, which ends its workers
         )
         self.pid = self._process.pid
-        self._threads = [Thread(target=each, daemon=True) for each in (self._talk, self._watch)]
+        targets = (self._send, self._receive, self._watch)
+        self._threads = [Thread(target=each, daemon=True) for each in targets]
         for thread in self._threads:
             thread.start()
 
@@ -134,19 +130,20 @@ class Worker:
     @property
     def backlog(self) -> int:
         """Number of pages that are not read yet; a process that starts counts as busy."""
-        count = self._waiting.qsize() + len(self._given)
-        return count if self._has_started else count + _ENOUGH
+        return len(self._given) + (0 if self._has_started else _ENOUGH)
 
     def read(self, reading: Reading) -> None:
         """Read a page; the result is None if the process cannot."""
-        self._waiting.put(_Job(reading, pickle.dumps((reading.page, reading.place), protocol=5)))
+        if self._has_started and not self._given:
+            self._due = monotonic() + self._time_limit
+        self._given.append(reading)
+        self._packed.put(pickle.dumps((reading.page, reading.place), protocol=5))
         if self.is_over:
             self._give_back()
 
     def close(self) -> None:
         """End the process; pages that are not read get None as their result."""
         self._kill()
-        self._waiting.put(_Job(Reading(PageText(), Place.of(""), FilterConfig()), b""))  # wakes it
         for thread in self._threads:
             thread.join(_LONGEST_END)
         self._give_back()
@@ -155,41 +152,30 @@ class Worker:
         self._was_killed = True
         self._process.kill()
 
-    def _talk(self) -> None:
-        """Give pages to the process and take what it has read, until it ends."""
+    def _send(self) -> None:
         given = cast("IO[bytes]", self._process.stdin)
+        with suppress(OSError, ValueError):  # the process has ended
+            while not self.is_over:
+                given.write(self._packed.get())
+                given.flush()
+
+    def _receive(self) -> None:
+        """Take what the process has read, until it ends."""
         pages = cast("IO[bytes]", self._process.stdout)
         try:
-            given.write(self._options)
-            given.flush()
             self._has_started = bool(pickle.load(pages))  # noqa: S301 - our own process
+            self._due = monotonic() + self._time_limit
             while True:
-                self._give(given)
                 page = pickle.load(pages)  # noqa: S301 - our own process
-                job = self._given.popleft()
                 self._due = monotonic() + self._time_limit
                 self.has_answered = True
-                job.end(page)
-        except Exception:  # a pipe has ended, or there is no page in it
+                self._given.popleft().by_worker.set_result(page)
+        except Exception:  # the pipe has ended, or there is no page in it
             self._end()
-
-    def _give(self, given: IO[bytes]) -> None:
-        while not self._given or (self._takes_more() and self._waiting.qsize()):
-            is_first = not self._given
-            if is_first:
-                self._due = inf
-            job = self._waiting.get()
-            self._given.append(job)
-            if is_first:
-                self._due = monotonic() + self._time_limit
-            given.write(job.packed)
-            given.flush()
-
-    def _takes_more(self) -> bool:
-        return sum([len(job.packed) for job in islice(self._given, 1, None)]) < _NEXT_BYTES
 
     def _end(self) -> None:
         self._over.set()
+        self._packed.put(b"")  # wakes `_send`
         with suppress(OSError), self._process:  # waits for the process; unsent bytes are lost
             self._process.kill()
         if not self._was_killed:
@@ -197,22 +183,20 @@ class Worker:
             logger.warning(
                 "a worker process has ended (exit code %d); its pages are read by this one", code
             )
-        for job in self._given:
-            job.end(Unjudged("too_slow") if job is self._late else None)
-        self._given.clear()
         self._give_back()
 
     def _give_back(self) -> None:
-        with suppress(Empty):
-            while True:
-                self._waiting.get_nowait().end()
+        with suppress(IndexError):
+            while reading := self._given.popleft():
+                is_late = reading is self._late
+                reading.by_worker.set_result(Unjudged("too_slow") if is_late else None)
 
     def _watch(self) -> None:
         while not self._over.wait(self._time_limit / 4):
-            if monotonic() > self._due:
+            if monotonic() > self._due and (self._given or not self._has_started):
                 with suppress(IndexError):
-                    self._late = self._given[0]
-                what = "the start" if self._late is None else "a page"
+                    self._late = self._given[0] if self._has_started else None
+                what = "a page" if self._has_started else "the start"
                 logger.warning("a worker process is killed: %s took too long", what)
                 self._kill()
                 return
@@ -272,3 +256,40 @@ class Pool:
             else:
                 self._workers.append(least)
         return least
+
+
+def work() -> None:
+    """Be the process of a worker: read pages until standard input ends.
+
+    Standard input has pickles: the options, then pages with their places. For each page its
+    `ReadPage` is written to standard output, or None if it could not be read. The process ends when
+    its input ends, even in the middle of a page: so a worker never outlives the process that
+    started it. It ignores Ctrl-C.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Output that a library prints must not be taken for an answer. A daemon may have closed stderr.
+    other = os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
+    os.dup2(other, sys.stdout.fileno())
+    config = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by the process that started this
+    pages: SimpleQueue[tuple[PageText, Place]] = SimpleQueue()
+    Thread(target=_take, args=(sys.stdin.buffer, pages), daemon=True).start()
+    answer = pickle.dumps("ready")
+    while True:
+        try:
+            answers.write(answer)
+            answers.flush()
+        except BrokenPipeError:  # the process that gave the page was killed
+            os._exit(0)
+        try:
+            answer = pickle.dumps(read_page(*pages.get(), config), protocol=5)
+        except Exception:  # the process that gave the page reads it, and gets the error
+            answer = pickle.dumps(None)
+
+
+def _take(given: BinaryIO, pages: SimpleQueue[tuple[PageText, Place]]) -> None:
+    try:
+        while True:
+            pages.put(pickle.load(given))  # noqa: S301 - written by the same process
+    finally:
+        os._exit(0)

@@ -1,1 +1,0 @@
-"""Layer "workers": other processes that read pages; they keep nothing."""
