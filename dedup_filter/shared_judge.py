@@ -107,7 +107,8 @@ class SharedJudge(Judge):
     def find(self, query: Query) -> Sequence[PageRecord]:
         """Return the records of pages that share a key with a query: see `layout`."""
         self._pages.begin(None)
-        self._pages.read(keys_of(query.digest, query.fingerprints, query.keys))
+        asked, has_tables = (query.digest, query.fingerprints, query.keys), self._has_tables
+        self._pages.read(keys_of(*asked, has_tables=has_tables))
         return super().find(query)
 
     def fate_of_original(self, claim: Claim) -> Fate:
@@ -173,6 +174,10 @@ class SharedJudge(Judge):
         assert {*self._pages.held()} == pending, "other pages are held"
         assert not self._pages.unfound(), "pages are not found by all of their keys"
 
+    @property
+    def _has_tables(self) -> bool:
+        return self._pages.layout.has_tables
+
     def _opened(self) -> _Index:
         return self._pages
 
@@ -220,7 +225,7 @@ class SharedJudge(Judge):
     def _compared(
         self, place: Place, page: PageProfile, visit: tuple[PageRecord, Visit] | None
     ) -> Verdict:
-        self._keys = keys_of_profile(page)
+        self._keys = keys_of_profile(page, has_tables=self._has_tables)
         self._pages.read(self._keys)
         return super()._compared(place, page, visit)
 
@@ -257,7 +262,7 @@ class SharedJudge(Judge):
         # A page is found by every key by which it looks up.
         keys = self._keys
         if judged.profile is not compared:
-            keys = keys | keys_of_profile(judged.profile)
+            keys = keys | keys_of_profile(judged.profile, has_tables=self._has_tables)
         self._pages.claim(record, keys, is_still, is_decided=not self._is_seeing)
         return record
 

@@ -158,7 +158,8 @@ class Process:
 
     def keep(self, own, mine):
         """Keep a page for good; if its lease is over, all the same, as it may be in the crawl."""
-        kept, self.owned = mine._replace(state=KEPT), self.owned - {(own, mine.nonce)}
+        kept = mine._replace(state=KEPT)
+        self.let_go(own, mine)
         is_done = (yield from self.swap(own, mine, kept)) is mine
         while not is_done:
             self.world.is_kept_late = True
@@ -211,7 +212,7 @@ class Process:
                 found = yield from self.swap(own, mine, decided)
                 if found is mine:
                     if state == KEPT:
-                        self.owned.discard((own, mine.nonce))
+                        self.let_go(own, mine)
                     return decided
                 if found is None or (found.state, found.nonce) != (CLAIMING, mine.nonce):
                     return None  # it has expired
@@ -256,7 +257,7 @@ class Process:
 
     def give_up(self, own, mine):
         """Remove a claim, if it is there, and its keys."""
-        self.owned.discard((own, mine.nonce))
+        self.let_go(own, mine)
         found = yield from self.call("get", own)
         while found is not None and found.nonce is mine.nonce:
             before, found = found, (yield from self.call("swap", own, found, None))
@@ -298,6 +299,9 @@ class Process:
 
     def call(self, *operation):
         return (yield [[operation]])[0]
+
+    def let_go(self, own, mine):
+        self.owned.discard((own, mine.nonce))
 
     def beat(self):
         """Renew the leases of all claims, which another thread does."""

@@ -95,12 +95,13 @@ class Past:
 
     def __init__(self, client):
         self.client = client
-        self.keys = {key: (client.dump(key), client.pttl(key)) for key in client.scan_iter()}
+        self.keys = {key: client.dump(key) for key in client.scan_iter()}
+        self._lives = {key: max(client.pttl(key), 0) for key in self.keys}
 
     def come_back(self):
         self.client.flushall()
-        for key, (value, milliseconds) in self.keys.items():
-            self.client.restore(key, max(milliseconds, 0), value, replace=True)
+        for key, value in self.keys.items():
+            self.client.restore(key, self._lives[key], value, replace=True)
 
 
 def lose_answer(pages, done):

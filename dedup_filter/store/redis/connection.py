@@ -1,11 +1,11 @@
 """Location of a shared index -> calls to its servers, with a time limit; errors -> StoreError.
 
-    redis://[user:password@]host[:port][/database][?name=NAME&pages=1e9]       rediss:// with TLS
+    redis://[user:password@]host[:port][/database][?name=NAME]              rediss:// with TLS
     redis+cluster://[user:password@]host:port[,host:port ...][?name=NAME]   rediss+cluster://
 
-Several indexes can be on one server, each under a name of its own; `pages` is the size for which an
-index is made. All other options belong to the client library. Messages and logs show an address
-without its user and password.
+Several indexes can be on one server, each under a name of its own. `pages=1e9` is the size for
+which an index is made; with `tables=3` it finds all pages within 3 bits. All other options belong
+to the client library. Messages and logs show an address without its user and password.
 
 If a call reaches no server, or the server takes no writes at present, further calls fail at once
 for a while, longer each time: a crawl must not wait at every page for an unreachable server.
@@ -98,6 +98,8 @@ class Address(NamedTuple):
     name: str
     expected: int = 10_000_000
     """Pages for which an index is made that is not there yet."""
+    has_tables: bool = False
+    """Whether such an index finds all pages within 3 bits."""
 
     @classmethod
     def of(cls, location: str) -> "Address":
@@ -131,6 +133,9 @@ class Address(NamedTuple):
             raise ConfigError(
                 "location: pages is how many pages an index is made for, 1 to 1e12, like pages=1e9"
             )
+        tables = given.pop("tables", "0")
+        if tables not in ("0", "3"):
+            raise ConfigError("location: tables is 3, for tables of all pages within 3 bits, or 0")
         if scheme == "rediss":  # the default differs between versions of the library
             is_verified = given.get("ssl_cert_reqs") != "none"
             given.setdefault("ssl_check_hostname", str(is_verified))
@@ -138,7 +143,8 @@ class Address(NamedTuple):
         place = ",".join(shown) if is_cluster else f"{shown[0]}/{database}"
         url = f"{scheme}://{found['login'] or ''}{shown[0]}/{database}?{urlencode(given)}"
         shown_url = f"{found['scheme']}://{place}?name={name}"
-        return cls(shown_url, url, is_cluster, nodes[1:], name, expected)
+        rest = nodes[1:], name, expected, tables == "3"
+        return cls(shown_url, url, is_cluster, *rest)
 
     def __repr__(self) -> str:
         """Return the address without user and password, as messages and tracebacks show it."""

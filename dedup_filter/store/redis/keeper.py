@@ -19,9 +19,9 @@ from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
-from dedup_filter.store.redis.layout import Layout, keys_of_record
-from dedup_filter.store.redis.process import LEASE, read_meta, refuse
-from dedup_filter.store.redis.records import FORMAT, Head, pack_record
+from dedup_filter.store.redis.layout import Layout
+from dedup_filter.store.redis.process import LEASE, new_index, read_meta, refuse
+from dedup_filter.store.redis.records import Head, pack_record
 from dedup_filter.store.redis.shared_records import SharedRecords
 from dedup_filter.text.page_url import host_of, url_key
 
@@ -52,7 +52,9 @@ class SharedReader(SharedRecords):
         """The shared options of the process that joined last."""
         days = self.options.get("expire_days")
         seconds = None if days is None else expiry_seconds(days)
-        super().__init__(connection, Layout(int(self._meta[b"bits"])), seconds)
+        has_tables = self._meta[b"tables"] == b"1"
+        layout = Layout(int(self._meta[b"bits"]), has_tables=has_tables)
+        super().__init__(connection, layout, seconds)
 
     @classmethod
     @contextmanager
@@ -89,9 +91,7 @@ class SharedKeeper:
 
     def __init__(self, connection: Connection, scheme: Scheme) -> None:
         self._connection = connection
-        bits = Layout.bits_for(connection.address.expected)
-        index = FORMAT, scheme.to_json(), secrets.token_hex(8), bits, ""
-        if not connection.run("make", *index):
+        if not connection.run("make", *new_index(connection, scheme), ""):
             refuse(connection, scheme)
         self._reader = SharedReader(connection)
         self._batch: list[tuple[PageRecord, int]] = []
@@ -165,7 +165,7 @@ class SharedKeeper:
             value = head.packed + pack_record(record)
             life = ("EX", left) if left else ()
             commands.append(("SET", self._reader.name(record.page), value, *life))
-            commands += self._reader.adds(record.page, keys_of_record(record))
+            commands += self._reader.adds(record.page, self._reader.keys_of(record))
             commands.append(("HINCRBY", key("totals"), record.outcome, 1))
         # The batch is never retried after a fault: it may have been written and its answer lost.
         self._batch = []

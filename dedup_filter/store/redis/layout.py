@@ -1,14 +1,18 @@
 """A page -> its keys -> buckets and entries; buckets -> the pages that have these keys.
 
 A page is found by exact keys: its digest, the fingerprints and the phrases of its texts, its URL.
+With `has_tables` all pages within 3 bits share a key, too: of the 5 blocks of a fingerprint two are
+equal then, so each of the 10 pairs is a key (Manku, Jain and Das Sarma 2007, section 3).
+
 The hash of a key names a bucket, a string of entries of 8 bytes: 24 bits of the hash, and the
-number of a page. Their number is fixed when the index is made. Pages whose tags agree by chance
-(one in a million look-ups) are false candidates, like pages that are gone.
+number of a page. The number of buckets is fixed when the index is made. Pages whose tags agree by
+chance (one in a million look-ups) are false candidates, like pages that are gone.
 """
 
 import struct
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from math import log2
 
 import numpy as np
@@ -27,6 +31,8 @@ _TAG = 2**24 - 1
 _LOAD = 48
 """Entries of a bucket in an index of the expected size; 32 to 64 take least memory."""
 _KEYS_OF_PAGE = 11
+_BLOCKS, _BLOCK = range(0, 64, 13), 2**13 - 1
+"""Where the blocks of a fingerprint begin: four of 13 bits, one of 12."""
 
 
 Key = int
@@ -39,10 +45,10 @@ def entry_of(key: Key, page: int) -> bytes:
 
 
 class Layout:
-    """The buckets of an index; `bits`: of their numbers."""
+    """The buckets of an index; `bits`: of their numbers. `has_tables`: pairs of blocks are keys."""
 
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
+    def __init__(self, bits: int, *, has_tables: bool = False) -> None:
+        self.bits, self.has_tables = bits, has_tables
 
     @staticmethod
     def bits_for(pages: int) -> int:
@@ -65,27 +71,35 @@ def url_key(key: int) -> Key:
 
 
 def keys_of(
-    digest: bytes | None, fingerprints: Iterable[int], phrases: Iterable[bytes]
+    digest: bytes | None,
+    fingerprints: Sequence[int],
+    phrases: Iterable[bytes],
+    *,
+    has_tables: bool = False,
 ) -> set[Key]:
     """Return the keys of a page."""
     found = {_hashed("fingerprint", each) for each in fingerprints}
+    for each in fingerprints if has_tables else ():
+        blocks = [each >> at & _BLOCK for at in _BLOCKS]
+        found.update(_hashed("blocks", pair) for pair in combinations(enumerate(blocks), 2))
     found.update(_hashed("phrase", each) for keys in phrases for each in phrases_in(keys))
     return found if digest is None else found | {_hashed("digest", digest.hex())}
 
 
-def keys_of_profile(page: PageProfile) -> set[Key]:
+def keys_of_profile(page: PageProfile, *, has_tables: bool = False) -> set[Key]:
     """Return the keys by which a page looks up others, and is found by these."""
     keys = [page.keys, *(text.keys for text in page.texts)]
-    return keys_of(page.digest, (text.fingerprint for text in page.texts), keys)
+    fingerprints = [text.fingerprint for text in page.texts]
+    return keys_of(page.digest, fingerprints, keys, has_tables=has_tables)
 
 
-def keys_of_record(record: PageRecord) -> set[Key]:
+def keys_of_record(record: PageRecord, *, has_tables: bool = False) -> set[Key]:
     """Return the keys by which a recorded page is found; a dropped page only by its URL."""
     at_url = {url_key(record.url_key)} if record.url else set[Key]()
     if not record.is_kept:
         return at_url
     fingerprints = [] if record.fingerprint is None else [record.fingerprint]
-    return at_url | keys_of(record.digest, fingerprints, [record.keys])
+    return at_url | keys_of(record.digest, fingerprints, [record.keys], has_tables=has_tables)
 
 
 def phrases_in(keys: bytes) -> set[int]:

@@ -46,7 +46,6 @@ from dedup_filter.store.redis.layout import (
     MOST_OF_KEY,
     Key,
     found_in,
-    keys_of_record,
     phrases_in,
     ranked,
     url_key,
@@ -190,18 +189,20 @@ class SharedPages(SharedRecords):
         `is_decided`: False if it is kept with the next call, so that this call decides.
 
         Raises:
-            Overtaken: another page was claimed or kept meanwhile.
+            Overtaken: another page was claimed or kept meanwhile, or the lease is over.
         """
         head = Head(b"C", 0, secrets.token_bytes(8), self.process.name)
         held = _Held(head, record, [*keys, *self._of_url(record)], is_still)
         self._held[record.page] = held
         try:
             self._write_and_look(record.page, held)
-            if is_decided:
-                self._decide(record.page, b"P", b"", LEASE)
+            is_there = not is_decided or self._decide(record.page, b"P", b"", LEASE)
         except BaseException:
             self.give_up(record.page)
             raise
+        if not is_there:
+            self.give_up(record.page)
+            raise Overtaken
 
     def keep(self, number: int, record: PageRecord, old: PageRecord | None) -> PageRecord:
         """Keep a claimed page, or drop a page that repeats another, for good; return its record.
@@ -338,7 +339,7 @@ class SharedPages(SharedRecords):
         """Keep a claimed page. If its lease is over, it is kept all the same."""
         rest = b""
         if record != held.record._replace(is_pending=False):
-            rest, new = pack_record(record), keys_of_record(record).difference(held.keys)
+            rest, new = pack_record(record), self.keys_of(record).difference(held.keys)
             self.connection.ask_all(self.adds(number, new))
             held.keys += new
         is_there = self._decide(number, b"K", rest, self.seconds or 0)

@@ -160,9 +160,8 @@ class Process:
 
         Returns: option -> its values in other processes, for each option that differs.
         """
-        identity, is_back = secrets.token_hex(8), bool(self.crawl)
-        bits = Layout.bits_for(self.connection.address.expected)
-        index = FORMAT, self._scheme.to_json(), identity, bits, "again" if is_back else ""
+        is_back = bool(self.crawl)
+        index = *new_index(self.connection, self._scheme), "again" if is_back else ""
         if not self.connection.run("make", *index):
             refuse(self.connection, self._scheme)
         options = json.dumps(self._options, sort_keys=True)
@@ -182,7 +181,7 @@ class Process:
             )
         meta = read_meta(self.connection)
         self.crawl, self._identity = int(crawl), meta[b"id"]
-        self.layout.bits = int(meta[b"bits"])
+        self.layout.bits, self.layout.has_tables = int(meta[b"bits"]), meta[b"tables"] == b"1"
         return differing
 
     def _require_index(self) -> None:
@@ -200,6 +199,13 @@ class Process:
         while not self._is_over.wait(LEASE / _BEATS):
             with suppress(StoreError):  # the next call of the index raises it
                 self.bring()
+
+
+def new_index(connection: Connection, scheme: Scheme) -> tuple[object, ...]:
+    """Return what an index is made with, if there is none."""
+    address = connection.address
+    bits, tables = Layout.bits_for(address.expected), int(address.has_tables)
+    return FORMAT, scheme.to_json(), secrets.token_hex(8), bits, tables
 
 
 def read_meta(connection: Connection) -> dict[bytes, bytes]:

@@ -98,7 +98,7 @@ class SharedRecords:
         is_there = view is not None and view.record.url_key == record.url_key
         if view is None or not is_there or view.head.state not in _SETTLED:
             return False
-        old, new = keys_of_record(view.record), keys_of_record(record)
+        old, new = self.keys_of(view.record), self.keys_of(record)
         self.connection.ask_all(self.adds(record.page, new - old))
         head = view.head.revised()
         swap = self.swap(record.page, view.head, head, pack_record(record), self.seconds or 0)
@@ -125,7 +125,7 @@ class SharedRecords:
             for page, answer in zip(views, self.connection.ask_all(swaps), strict=True):
                 if answer == DONE:
                     gone.append(page)
-                    cuts += self.cuts(page, keys_of_record(views[page].record))
+                    cuts += self.cuts(page, self.keys_of(views[page].record))
             self.connection.ask_all(cuts)
         return gone
 
@@ -162,7 +162,7 @@ class SharedRecords:
                 (page, key)
                 for page, view in self.views(numbers[at : at + _CHECKED_AT_ONCE]).items()
                 if view is not None and view.head.state in _SETTLED
-                for key in keys_of_record(view.record)
+                for key in self.keys_of(view.record)
             ]
             keys = [key for _, key in wanted]
             found = found_in(self.connection.ask_all(self.reads(keys)), keys)
@@ -181,6 +181,10 @@ class SharedRecords:
         return int(now()) - last_seen
 
     # Commands
+
+    def keys_of(self, record: PageRecord) -> set[Key]:
+        """Return the keys by which a recorded page is found."""
+        return keys_of_record(record, has_tables=self.layout.has_tables)
 
     def name(self, page: int) -> str:
         """Return the key of a record."""

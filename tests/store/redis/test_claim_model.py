@@ -65,6 +65,13 @@ class ClaimsForEver(Process):
     lease = NEVER
 
 
+class RenewsWhatItDoesNotHold(Process):
+    befalls = LOSS
+
+    def let_go(self, own, mine):
+        pass
+
+
 class LooksUpMoreThanItWrites(Process):
     def written(self, page):
         return super().written(page)[:1]

@@ -1,9 +1,13 @@
 """What a shared index keeps on its servers: which keys, where, how many, and for how long."""
 
-import pytest
-from shared_crawlers import claim, like, see
+import random
 
+import pytest
+from shared_crawlers import Like, claim, like, see
+
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.comparison.look_ups import verdict_on
+from dedup_filter.comparison.near_pages import Query
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.store.redis.layout import (
     ENTRY,
@@ -166,3 +170,24 @@ def test_what_processes_leave_is_nothing_but_pages(redis_server, crawler):
     assert rest == {"meta", "totals", "started", "ids"}
     assert len(of_kind(client, "r")) == 1
     assert entries(client) == 11
+
+
+@pytest.mark.parametrize("tables", [0, 3])
+@pytest.mark.usefixtures("crawler")  # pages are what their texts say
+def test_with_tables_all_pages_within_three_bits_are_found(redis_server, tables):
+    url, chance = f"{redis_server.url}?tables={tables}", random.Random(1)
+    with NearDuplicateFilter.open(url, max_distance=3) as pages:
+        values = [chance.getrandbits(64) for _ in range(40)]
+        for value in values:
+            see(pages, Like(f"http://a.example/{value}", value, value, value, has_keys=False))
+        found = 0
+        for value in values:
+            near = value ^ sum(1 << bit for bit in chance.sample(range(64), 3))
+            copy = Like(f"http://b.example/{value}", near, near, value, has_keys=False)
+            verdict = see(pages, copy)
+            found += verdict.outcome == "near"
+            assert pages.conductor.find(Query("", (near,))) or not tables
+        assert found == (40 if tables else 0)
+        pages.check()
+    with NearDuplicateFilter.open(f"{redis_server.url}?tables=3") as pages:
+        assert pages.conductor._pages.layout.has_tables == (tables == 3), "it stays as it was made"

@@ -94,9 +94,10 @@ def test_of_a_page_whose_lease_was_over_only_a_commit_is_recorded(crawlers, sett
     assert len(other) == 12
 
 
+@pytest.mark.parametrize("judge", [see, claim])
 @pytest.mark.parametrize("is_met", [False, True])
 def test_a_process_that_stops_between_writing_and_deciding_looks_again(
-    crawlers, monkeypatch, is_met
+    crawlers, monkeypatch, is_met, judge
 ):
     """Its record has expired; another page is kept meanwhile, or only its entries are removed."""
     one, other = crawlers
@@ -111,7 +112,7 @@ def test_a_process_that_stops_between_writing_and_deciding_looks_again(
         return look(pages, number, *rest)
 
     monkeypatch.setattr(SharedPages, "_look", late)
-    assert see(one, like(1)).outcome == ("near" if is_met else "new")
+    assert judge(one, like(1)).outcome == ("near" if is_met else "new")
     assert len(one) == 12
 
 

@@ -200,6 +200,8 @@ def test_an_index_of_the_log_of_earlier_versions_is_refused_in_one_sentence(redi
 @pytest.mark.parametrize("pages", ["0", "-5", "many", "1e13", "nan"])
 def test_a_size_that_no_index_has(redis_server, pages):
     assert "pages is how many pages" in refusal(f"{redis_server.url}?pages={pages}", ConfigError)
+    said = refusal(f"{redis_server.url}?tables={pages}5", ConfigError)
+    assert said.startswith("location: tables is 3")
 
 
 def test_an_index_of_ten_times_the_pages_it_was_made_for_says_so_once(
