@@ -100,16 +100,6 @@ def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int | None
     return int.from_bytes(np.packbits(2 * ones > total).tobytes(), "big")
 
 
-def tallies(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> list[int]:
-    """Return the 64 tallies of features given as for `simhash`, bit 63 first.
-
-    >>> tallies(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))[-4:]
-    [1, -3, 3, 1]
-    """
-    ones, total = _ones(hashes, weights)
-    return [2 * int(each) - total for each in ones]
-
-
 def distinct_hashes(shingle_hashes: npt.NDArray[np.uint64]) -> UInt32Array:
     """Return the 32-bit hashes of a set of shingles, distinct and in ascending order."""
     return _ordered(short_hashes(shingle_hashes))
