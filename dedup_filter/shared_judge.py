@@ -35,6 +35,7 @@ from dedup_filter.text.page_url import Place
 _PAUSE, _LONGEST_PAUSE = 0.002, 0.25
 _LONGEST_WAIT = 2.0 * LEASE
 """Seconds for which `see` waits for another process to end its claim of a page's original."""
+_MOST_GONE = 10_000
 _SHARE = 10
 """A full index forgets a tenth of `max_pages` at once."""
 
@@ -49,6 +50,8 @@ class SharedJudge(Judge):
         self._lists = FrameLists(process.connection, self._pages.seconds)
         self._foreign: dict[int, tuple[Claim, bytes]] = {}
         """Number -> pending page of another process that pages here repeat, and its nonce."""
+        self._gone: dict[int, None] = {}
+        """The latest pages that were gone: others may have their numbers on the servers."""
         self._keys: set[Key] = set()
         """The keys by which the page that is judged has looked up others."""
         self._is_seeing = False
@@ -119,8 +122,8 @@ class SharedJudge(Judge):
 
     def fate(self, number: int) -> Fate:
         """Return the state of a page; a committed revisit has the state of the page it revisits."""
-        if number in self._claims:
-            return self._claims[number].state
+        if number in self._claims or number in self._gone:
+            return self._claims[number].state if number in self._claims else "gone"
         original, nonce = self._foreign.get(number, (None, None))
         fate, page = self._pages.fate(self._revisited.get(number, number), nonce)
         if original is not None and fate != "pending":
@@ -246,7 +249,8 @@ class SharedJudge(Judge):
         """Claim a page on the servers; a page that repeats another only gets a number."""
         compared, before = judged.compared, judged.visit[0].page if judged.visit else None
         number = self._process.number()
-        while number in self._claims or number in self._foreign:  # a server has lost its counter
+        known = (self._claims, self._foreign, self._gone)
+        while any(number in each for each in known):  # a server has lost its counter
             number = self._process.number()
         record = record._replace(page=number)
         if compared is None or not record.is_kept:
@@ -293,6 +297,9 @@ class SharedJudge(Judge):
     def _end_claim(self, claim: Claim) -> None:
         for each in claim.repeats:  # they are judged again
             self._process.count(each.verdict.outcome, -1)
+        self._gone[claim.verdict.page or 0] = None
+        if len(self._gone) > _MOST_GONE:
+            del self._gone[next(iter(self._gone))]
         super()._end_claim(claim)
 
     def _end_foreign(self, original: Claim, fate: Fate, page: int) -> None:

@@ -251,10 +251,11 @@ class SharedPages(SharedRecords):
         """Delete a page in any state, also in one that was set by a call whose answer was lost."""
         head = held.head
         while head.nonce == held.head.nonce:
-            gone = self.swap(number, head, None)
-            answer, *_ = self.connection.ask_all([gone, *self.cuts(number, held.keys)])
+            [answer] = self.connection.ask_all([self.swap(number, head, None)])
             if not answer or answer == DONE:
+                self.connection.ask_all(self.cuts(number, held.keys))
                 return
+            # Another page has its number if a server has lost writes, and may have its keys, too.
             head = Head.of(answer)
 
     def nonce(self, page: int) -> bytes:

@@ -60,6 +60,7 @@ class Process:
         self.renewals: Callable[[], list[Command]] = list
         """Returns the commands that renew the leases of undecided pages."""
         self._identity = b""
+        self._is_deleted = False
         self._numbers = range(0)
         self._scheme = scheme
         self._crawl_name = crawl or ""
@@ -101,8 +102,11 @@ class Process:
 
     def number(self) -> int:
         """Return a number that no other page has."""
-        if not self._numbers:
-            self._require_index()
+        if self._is_deleted or not self._numbers:
+            if not self._is_there():
+                logger.warning("%s was deleted, and is made anew", self.connection)
+                self._join_again()
+            self._is_deleted = False
             last = int(self.connection.ask("INCRBY", self.connection.key("ids"), _BLOCK))
             self._numbers = range(last - _BLOCK + 1, last + 1)
             if last - _BLOCK < _TOO_MANY * self.layout.expected <= last:
@@ -127,7 +131,11 @@ class Process:
             while self._counted:
                 name, more = self._counted.popleft()
                 self._unbrought[name] += more
-            self._require_index()
+            self._is_deleted = self._is_deleted or not self._is_there()
+            if self._is_deleted:
+                raise StoreError(
+                    f"{self.connection} was deleted; it is made anew with the next page"
+                )
             key = self.connection.key
             counts = [("HINCRBY", key("totals"), *each) for each in self._unbrought.items()]
             lease = "SET", key(f"process:{self.name.hex()}"), int(now()), "EX", LEASE
@@ -142,8 +150,10 @@ class Process:
         return {name: count for name, count in counts if count > 0}
 
     def leave(self) -> None:
-        """Send all counts, and leave the index."""
+        """Send all counts, and leave the index, if it was not deleted."""
         self._rest()
+        if not self._is_there():
+            return
         self.bring()
         key, name = self.connection.key, self.name.hex()
         self.connection.ask_all(
@@ -184,11 +194,10 @@ class Process:
         self.layout.bits, self.layout.has_tables = int(meta[b"bits"]), meta[b"tables"] == b"1"
         return differing
 
-    def _require_index(self) -> None:
-        """Make the index anew if it was deleted."""
-        if self.connection.ask("HGET", self.connection.key("meta"), "id") != self._identity:
-            logger.warning("%s was deleted, and is made anew: its pages are lost", self.connection)
-            self._join_again()
+    def _is_there(self) -> bool:
+        """Return whether the index is the one that was joined."""
+        its_own: bytes = self.connection.ask("HGET", self.connection.key("meta"), "id")
+        return its_own == self._identity
 
     def _rest(self) -> None:
         self._is_over.set()

@@ -68,7 +68,7 @@ def test_what_is_settled_and_never_told_of_is_done_once(
     assert other.conductor.fate(verdict.page) == fate
     before = Past(redis_server.client()).keys
     getattr(one, settle)(verdict)
-    assert {*Past(redis_server.client()).keys} == {*before}
+    assert {*Past(redis_server.client()).keys} <= {*before}
     assert one.conductor.fate(verdict.page) == fate
     assert see(other, like(1, 1)).outcome == outcome
 

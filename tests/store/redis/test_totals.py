@@ -71,6 +71,9 @@ def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers):
     claim(other, like(1, 1))
     totals(one, other)
     redis_server.client().flushall()
+    for crawler in crawlers:
+        with pytest.raises(StoreError, match="was deleted"):
+            crawler.conductor.totals()
     assert see(other, like(2)).outcome == "new"
     assert other.conductor.fate(first.page) == "gone"
     assert totals(other) == {"pages": 1, "new": 1}
