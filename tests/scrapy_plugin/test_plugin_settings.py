@@ -74,7 +74,7 @@ def test_settings_are_read(settings, field, value):
         ({"TEXT_FIELDS": ["a", 5]}, "DEDUP_TEXT_FIELDS must be a list of item fields"),
         ({"TAG_FIELD": ""}, "DEDUP_TAG_FIELD must be a non-empty string, not ''"),
         ({"INDEX": 5}, "DEDUP_INDEX must be a non-empty string, not 5"),
-        ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp'"),
+        ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp:"),
         ({"REPORT": 5}, "DEDUP_REPORT must be the path of a file, not 5"),
         ({"REPORT": "r.html"}, "DEDUP_REPORT needs an index that records dropped pages"),
         (
