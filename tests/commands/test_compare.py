@@ -18,11 +18,11 @@ OTHER = ONE.replace("Tuesday", HOSTILE).replace("17", "18").replace("冬季", "�
 
 
 @pytest.fixture
-def pair(tmp_path):
-    paths = [tmp_path / "one.html", tmp_path / "other.html"]
-    for path, html in zip(paths, (ONE, OTHER), strict=True):
-        path.write_text(html, encoding="utf-8")
-    return list(map(str, paths))
+def pair(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, html in {"one.html": ONE, "other.html": OTHER}.items():
+        Path(name).write_text(html, encoding="utf-8")
+    return ["one.html", "other.html"]
 
 
 HERE = ("--url", "http://a.example/1", "--url", "http://a.example/2")

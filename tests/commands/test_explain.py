@@ -1,6 +1,7 @@
 """`dedup-filter explain`: sections for people that fit a terminal, and the same as one object."""
 
 import json
+from pathlib import Path
 
 import pytest
 from command_line import lines, refused, run
@@ -18,10 +19,10 @@ PAGE = (
 
 
 @pytest.fixture
-def page(tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(PAGE, encoding="utf-8")
-    return str(path)
+def page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("page.html").write_text(PAGE, encoding="utf-8")
+    return "page.html"
 
 
 def test_sections_for_people(page):
