@@ -187,7 +187,8 @@ class _Comparison:
         page, candidate = self.page, self.candidate
         share, headline = self.allowed.share, page.headline
         if not are_headed_alike(page, candidate) and (is_part or not self._is_retold()):
-            return Refusal("headline", 0, 0, headline.h1 or headline.title)
+            is_of_title = not headline.h1 or headline.h1 == candidate.headline.h1
+            return Refusal("headline", 0, 0, headline.title if is_of_title else headline.h1)
         compared = self._compared
         on_site = candidate.is_same_host or (candidate.has_same_menus and not page.is_frame_known)
         refusal = self._refusal_on_site(compared) if on_site else None
