@@ -218,6 +218,6 @@ def _counted_names(verdict: Verdict) -> Iterator[str]:
         yield f"language/{verdict.language}"
     if verdict.refused is not None:
         yield f"kept/{verdict.refused.rule}"
-    if verdict.change:
+    if verdict.change and not verdict.is_duplicate:
         yield "revisits/changed"
     yield from (f"selectors/{effect}" for effect in verdict.selected)
