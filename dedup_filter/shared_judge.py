@@ -192,8 +192,8 @@ class SharedJudge(Judge):
         # Such a crawl is not an earlier one.
         return crawl >= self._crawl
 
-    def _has_ended(self, record: PageRecord) -> bool:  # noqa: ARG002
-        return True
+    def _has_ended(self, record: PageRecord) -> bool:
+        return record.crawl in self._process.ended
 
     def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
         """Judge a page until no other process comes in between."""

@@ -73,8 +73,8 @@ class ServerIndex:
                 "scheme": dict(reader.scheme.parts),
                 "options": reader.options,
                 "crawls": [
-                    {"crawl": number, "name": name, "started": started or None}
-                    for number, name, started, *_ in reader.crawls()
+                    {"crawl": number, "name": name, "started": started or None, "ended": ended}
+                    for number, name, started, ended, _ in reader.crawls()
                 ],
             }
 

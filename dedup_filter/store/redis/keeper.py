@@ -72,11 +72,17 @@ class SharedReader(SharedRecords):
         return Scheme.from_json(self._meta[b"scheme"].decode())
 
     def crawls(self) -> list[Crawl]:
-        """List the crawls in their order, without the time when each ended."""
+        """List the crawls in their order; one whose process was killed has not ended."""
         called = {number: name for name, number in self.connection.counts("crawls").items()}
-        begun = {int(n): moment for n, moment in self.connection.counts("started").items()}
+        begun, ended = (
+            {int(n): moment for n, moment in self.connection.counts(name).items()}
+            for name in ("started", "ended")
+        )
         last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
-        return [Crawl(n, called.get(n), begun.get(n, 0), None) for n in range(1, last + 1)]
+        return [
+            Crawl(n, called.get(n), begun.get(n, 0), ended.get(n) or None)
+            for n in range(1, last + 1)
+        ]
 
     def processes(self) -> list[str]:
         """Return the processes whose lease runs."""
@@ -116,7 +122,7 @@ class SharedKeeper:
         Raises:
             StoreBusy: a process is running; its crawl must stay the latest one.
         """
-        about = crawl.number, crawl.name or "", crawl.started
+        about = crawl.number, crawl.name or "", crawl.started, crawl.ended or 0
         number = self._connection.run("restore_crawl", *about)
         if not number:
             raise StoreBusy(

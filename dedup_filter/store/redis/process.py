@@ -57,6 +57,8 @@ class Process:
         """The number of the crawl; 0: not joined yet."""
         self.layout = Layout(0)
         """The buckets of the index."""
+        self.ended = frozenset[int]()
+        """The crawls that had ended, and of which no process was killed, when this one began."""
         self.renewals: Callable[[], list[Command]] = list
         """Returns the commands that renew the leases of undecided pages."""
         self._identity = b""
@@ -157,7 +159,11 @@ class Process:
         self.bring()
         key, name = self.connection.key, self.name.hex()
         self.connection.ask_all(
-            [("UNLINK", key(f"process:{name}")), ("HDEL", key("processes"), name)]
+            [
+                ("HSETNX", key("ended"), self.crawl, int(now())),
+                ("UNLINK", key(f"process:{name}")),
+                ("HDEL", key("processes"), name),
+            ]
         )
 
     def close(self) -> None:
@@ -177,6 +183,15 @@ class Process:
         options = json.dumps(self._options, sort_keys=True)
         about = self._crawl_name, int(now()), self.crawl
         crawl, others = self.connection.run("join", self.name.hex(), LEASE, options, *about)
+        if others and not is_back:
+            logger.info(
+                "%s: this crawler joins crawl %d, with %s at work (one that was killed counts as "
+                "at work for %d seconds)",
+                self.connection,
+                crawl,
+                counted(len(others), "crawler"),
+                LEASE,
+            )
         differing = {}
         for name, mine in self._options.items():
             values = {str(json.loads(each).get(name, mine)) for each in others} - {str(mine)}
@@ -189,7 +204,8 @@ class Process:
                 f"{self.connection}; choose the same, wait until they have ended (one that was "
                 f"killed counts as at work for {LEASE} seconds), or {_OTHER_NAME}"
             )
-        meta = read_meta(self.connection)
+        meta, ended = read_meta(self.connection), self.connection.counts("ended")
+        self.ended = frozenset(int(number) for number, moment in ended.items() if moment)
         self.crawl, self._identity = int(crawl), meta[b"id"]
         self.layout.bits, self.layout.has_tables = int(meta[b"bits"]), meta[b"tables"] == b"1"
         return differing

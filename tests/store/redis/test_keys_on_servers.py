@@ -167,7 +167,7 @@ def test_what_processes_leave_is_nothing_but_pages(redis_server, crawler):
     one.close()
     client = redis_server.client()
     rest = {key.split("}:")[1] for key in keys(client) if "}" in key}
-    assert rest == {"meta", "totals", "started", "ids"}
+    assert rest == {"meta", "totals", "started", "ended", "ids"}
     assert len(of_kind(client, "r")) == 1
     assert entries(client) == 11
 

@@ -277,3 +277,24 @@ def test_a_page_that_is_pending_elsewhere_is_not_forgotten(servers, crawler, way
     with index_at(servers.url).recorded() as recorded:
         assert recorded.count() == 1
     assert see(other, like(1, 1)).outcome == "new"
+
+
+def test_pages_of_a_crawl_that_has_ended_are_known_by_the_next(servers, crawler):
+    one = crawler(servers)
+    see(one, like(1))
+    one.close()
+    found = see(crawler(servers), like(1))
+    assert (found.outcome, found.reason) == ("revisit", None)
+
+
+def test_pages_of_a_crawl_with_a_killed_crawler_come_again(servers, crawler):
+    one, killed = crawler(servers), crawler(servers)
+    see(killed, like(1))
+    see(one, like(2))
+    one.close()
+    let_lapse(killed)
+    after = crawler(servers)
+    found = [see(after, like(number)) for number in (1, 2)]
+    assert [(each.outcome, each.reason) for each in found] == [("revisit", "again")] * 2
+    after.close()
+    assert see(crawler(servers), like(1)).reason is None, "the crawl after it has ended"

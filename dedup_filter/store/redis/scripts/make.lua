@@ -4,7 +4,7 @@
 -- Returns 1; 0 if other keys are there, or an index of another format or scheme.
 local prefix = string.sub(KEYS[1], 1, -5)
 if redis.call('TYPE', KEYS[1]).ok == 'none' then
-  for _, name in ipairs({'crawls', 'started', 'processes', 'totals', 'ids', 'length', 'log:0'}) do
+  for _, name in ipairs({'crawls', 'started', 'ended', 'processes', 'totals', 'ids', 'length', 'log:0'}) do
     if redis.call('EXISTS', prefix .. name) == 1 and ARGV[6] ~= 'again' then return 0 end
   end
   redis.call('HSET', KEYS[1], 'format', ARGV[1], 'scheme', ARGV[2], 'id', ARGV[3], 'bits', ARGV[4],

@@ -1,6 +1,7 @@
--- Restore a crawl of another index. KEYS[1]: the metadata. ARGV: number, name or '', start or ''.
+-- Restore a crawl of another index. KEYS[1]: the metadata. ARGV: number, name or '', start, end
+--   (0: it has not ended).
 -- Returns its number here, or 0 if a process is running: its crawl must stay the latest one.
-local number, name, started = unpack(ARGV)
+local number, name, started, ended = unpack(ARGV)
 local prefix = string.sub(KEYS[1], 1, -5)
 for _, process in ipairs(redis.call('HKEYS', prefix .. 'processes')) do
   if redis.call('EXISTS', prefix .. 'process:' .. process) == 1 then return 0 end
@@ -14,5 +15,6 @@ end
 number = math.max(tonumber(redis.call('HGET', KEYS[1], 'crawl')) + 1, number)
 redis.call('HSET', KEYS[1], 'crawl', number)
 redis.call('HSET', prefix .. 'started', number, started)
+redis.call('HSET', prefix .. 'ended', number, ended)
 if name ~= '' then redis.call('HSET', prefix .. 'crawls', name, number) end
 return number
