@@ -67,7 +67,7 @@ def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comp
 
 
 def location_of(ctx: click.Context, param: click.Parameter, given: str | None) -> str:
-    """Return a location that was given, or that of the project (see `cli.main`)."""
+    """Return the given location; None: the location of the project's index (see `cli.main`)."""
     location = ctx.obj() if given is None and ctx.obj is not None else given
     if location is None:
         raise click.MissingParameter(ctx=ctx, param=param)

@@ -86,7 +86,9 @@ class Effect:
 def configs_of(
     recorded: Recorded, settings: Sequence[Mapping[str, Any]] = ()
 ) -> list[FilterConfig]:
-    """Return the options of the last crawl, then those of each setting, by default of usual ones.
+    """Return the options of the last crawl, then the options of each setting.
+
+    Without settings, common values of `max_distance` and `min_similarity` are tried.
 
     Raises:
         ConfigError: an option is wrong, or has no effect on verdicts.

@@ -137,7 +137,7 @@ def _named(url: str) -> tuple[list[str], dict[str, str]]:
 def _of_paths(mine: list[str], theirs: list[str]) -> Kinship:
     if mine == theirs:
         return "same"
-    # Views of "/news/bridge": "/news/bridge/amp", "/print/bridge".
+    # "/news/bridge/amp" and "/print/bridge" are views of "/news/bridge".
     for view, whole in ((mine, theirs), (theirs, mine)):
         named = [each for each in view if each not in _VIEWS]
         if named and named != view and whole[-len(named) :] == named:
