@@ -536,8 +536,7 @@ class Judge:
         self, place: Place, page: PageProfile, visit: tuple[PageRecord, Visit] | None
     ) -> Verdict:
         """Return whether a page repeats a kept or pending page."""
-        given = place, page, self._look_ups, self._config, self._is_ours, visit
-        verdict, capped = judge(*given)
+        verdict, capped = judge(place, page, self._look_ups, self._config, self._is_ours, visit)
         self.capped += capped
         return verdict.named(lambda number: self._stored([number])[0].url)
 

@@ -89,16 +89,9 @@ class SharedJudge(Judge):
         finally:
             self._is_seeing = False
 
-    def judge(self, place: Place, page: ReadPage | Unjudged) -> Verdict:
-        """Return the verdict of `claim` on a page now; record and count nothing."""
-        if not isinstance(page, Unjudged):
-            self._receive(place, page)
-        return super().judge(place, page)
-
     def commit(self, claim: Claim) -> None:
         """Keep the page of a claim for good, or drop it for good; then count it."""
-        if claim.original is not None and claim.original.state == "pending":
-            self.fate(claim.original.verdict.page or 0)
+        self.fate_of_original(claim)  # which settles the claim's original
         super().commit(claim)
 
     def release(self, claim: Claim) -> None:
@@ -122,8 +115,10 @@ class SharedJudge(Judge):
 
     def fate(self, number: int) -> Fate:
         """Return the state of a page; a committed revisit has the state of the page it revisits."""
-        if number in self._claims or number in self._gone:
-            return self._claims[number].state if number in self._claims else "gone"
+        if number in self._claims:
+            return self._claims[number].state
+        if number in self._gone:
+            return "gone"
         original, nonce = self._foreign.get(number, (None, None))
         fate, page = self._pages.fate(self._revisited.get(number, number), nonce)
         if original is not None and fate != "pending":
@@ -149,9 +144,7 @@ class SharedJudge(Judge):
 
     def flush(self) -> None:
         """Make everything committed so far outlive this process; then keep within the bounds."""
-        self._send()
-        for number in [*self._foreign]:
-            self.fate(number)
+        self._finish_calls()
         super().flush()
 
     def close(self) -> None:
@@ -160,9 +153,7 @@ class SharedJudge(Judge):
             return
         self._is_closed = True
         try:
-            self._send()
-            for number in [*self._foreign]:  # another process may have committed it
-                self.fate(number)
+            self._finish_calls()
             for claim in [*self._claims.values()]:
                 self.release(claim)
             self._process.leave()
@@ -198,8 +189,6 @@ class SharedJudge(Judge):
     def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
         """Judge a page until no other process comes in between."""
         while True:
-            self._make_room()
-            self._receive(place, page)
             try:
                 claim, expected = super()._claim(place, page)
             except Overtaken:
@@ -213,6 +202,10 @@ class SharedJudge(Judge):
                 return Claim(late._replace(original_page=None, page=None), state="kept"), expected
             if fate == "kept":
                 return claim, expected
+
+    def _judged(self, place: Place, page: ReadPage) -> _Judged:
+        self._receive(place, page)
+        return super()._judged(place, page)
 
     def _waited_for(self, claim: Claim) -> Fate:
         """Wait for the fate of a page of another process that a page repeats."""
@@ -329,9 +322,12 @@ class SharedJudge(Judge):
             names += [site for site in sites if not (is_known and self._lists.is_read(site))]
         self._exchange(names, place.key if place.url else None)
 
-    def _send(self) -> None:
+    def _finish_calls(self) -> None:
+        """Send updates that wait for the next page, and ask what became of others' pages."""
         if self._lists.has_unsent:
             self._exchange([], None)
+        for number in [*self._foreign]:
+            self.fate(number)
 
     def _exchange(self, names: Sequence[str], at_url: int | None) -> None:
         try:

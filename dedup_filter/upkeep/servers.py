@@ -26,6 +26,7 @@ from dedup_filter.upkeep.results import Findings
 
 _ATTEMPTS, _PAUSE = 3, 0.2
 _AT_ONCE = 1_000
+_KINDS = {"records": "r", "keys": "b", "frames": "f"}
 _MEASURED = 64
 """Most keys of each kind whose memory is measured."""
 
@@ -121,13 +122,6 @@ class RecordedServers(SharedReader):
 
     is_durable = True
 
-    def all_records(self) -> Iterator[PageRecord]:
-        """Yield the records of all pages by ascending number, pending ones too."""
-        numbers = self.numbers()
-        for at in range(0, len(numbers), _AT_ONCE):
-            views = self.views(numbers[at : at + _AT_ONCE]).values()
-            yield from (each.record for each in views if each is not None)
-
     def entries(self) -> Iterator[Entries]:
         """Yield the entries of all pages, in parts."""
         records = self.records()
@@ -200,6 +194,3 @@ def _entries(records: Sequence[PageRecord]) -> Entries:
         np.array([each.url_key for each in records], np.uint64),
         short_keys(keys).reshape(-1, KEYS),
     )
-
-
-_KINDS = {"records": "r", "keys": "b", "frames": "f"}

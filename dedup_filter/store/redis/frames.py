@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 import xxhash
 
+from dedup_filter.config import expiry_seconds
 from dedup_filter.frames.host_frames import FrameUpdate, Host, pack, unpack
 from dedup_filter.store.redis.connection import Command, Connection
 from dedup_filter.text.content import ANY_MENU
@@ -29,7 +30,7 @@ from dedup_filter.text.content import ANY_MENU
 MOST_UPDATES: Final = 32
 """Whole updates in the list of a host: more change no verdicts (docs/decisions)."""
 _MOST_ENTRIES = 1_000
-"""Updates of a list in all, those of evidence alone included."""
+"""Entries of a list: whole updates, and evidence."""
 _DAYS = 30
 """Days until a list expires, if `expire_days` is not set."""
 _MOST_BLOCKS = 1_000
@@ -66,7 +67,7 @@ class FrameLists:
 
     def __init__(self, connection: Connection, seconds: int | None) -> None:
         self._connection = connection
-        self._seconds = _DAYS * 86_400 if seconds is None else seconds
+        self._seconds = expiry_seconds(_DAYS) if seconds is None else seconds
         self._lists: dict[str, _List] = {}
         self._to_send: list[tuple[str, bytes]] = []
 
@@ -103,10 +104,7 @@ class FrameLists:
     def answered(
         self, names: Sequence[str], answers: Sequence[object]
     ) -> tuple[list[str], list[tuple[str, Added]]]:
-        """Take the answers: return the hosts to forget, and the updates of others.
-
-        The lists of the hosts to forget are read anew by the next call.
-        """
+        """Take the answers: return the hosts that the caller forgets, and the updates of others."""
         lost, lengths, updates = list[str](), iter(answers), list[tuple[str, Added]]()
         for (name, _), length in zip(self._to_send, lengths, strict=False):
             known = self._lists.setdefault(name, _List())
@@ -118,8 +116,6 @@ class FrameLists:
         for name, entries in zip(names, found, strict=True):
             if entries and name not in lost and isinstance(entries, list):
                 updates += ((name, update) for update in self._read(name, entries))
-        for name in lost:
-            self.forget(name)
         return lost, updates
 
     @property
@@ -132,7 +128,7 @@ class FrameLists:
         return name in self._lists
 
     def unsent(self) -> list[str]:
-        """Return the hosts of updates of which it is not known whether they were added."""
+        """Return the hosts whose updates were sent without an answer; forget these updates."""
         names = [name for name, _ in self._to_send]
         self._to_send.clear()
         return names

@@ -113,8 +113,7 @@ class SharedKeeper:
 
     def records(self) -> Iterator[PageRecord]:
         """Yield the records of all pages that are not pending."""
-        views = self._reader.views(self._reader.numbers()).values()
-        return (each.record for each in views if each is not None and not each.record.is_pending)
+        return (each for each in self._reader.all_records() if not each.is_pending)
 
     def restore_crawl(self, crawl: Crawl) -> int:
         """Restore a crawl and return its number here.

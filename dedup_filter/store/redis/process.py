@@ -58,7 +58,7 @@ class Process:
         self.layout = Layout(0)
         """The buckets of the index."""
         self.ended = frozenset[int]()
-        """The crawls that had ended, and of which no process was killed, when this one began."""
+        """Crawls that ended before this one began. A crawl with a killed process has not ended."""
         self.renewals: Callable[[], list[Command]] = list
         """Returns the commands that renew the leases of undecided pages."""
         self._identity = b""

@@ -34,7 +34,7 @@ from dedup_filter.store.redis.records import (
 )
 
 _AT_ONCE = 1_000
-_CHECKED_AT_ONCE = 64
+_DELETED_AT_ONCE, _CHECKED_AT_ONCE = 100, 64
 _SETTLED = (b"K", b"D")
 DONE = 1
 """The answer of `swap` if the head was the expected one."""
@@ -86,6 +86,13 @@ class SharedRecords:
                 if summary is not None and not self.is_over(summary.last_seen):
                     yield page, summary
 
+    def all_records(self) -> Iterator[PageRecord]:
+        """Yield the records of all pages by ascending number, pending ones too."""
+        numbers = self.numbers()
+        for at in range(0, len(numbers), _AT_ONCE):
+            views = self.views(numbers[at : at + _AT_ONCE]).values()
+            yield from (each.record for each in views if each is not None)
+
     def pages_at(self, key: int) -> list[int]:
         """Return the pages at a URL, by its key."""
         wanted = [url_key(key)]
@@ -112,10 +119,10 @@ class SharedRecords:
         `at_url`: key of a URL; pages at others stay.
         """
         gone = list[int]()
-        for at in range(0, len(pages), _AT_ONCE // 10):
+        for at in range(0, len(pages), _DELETED_AT_ONCE):
             views = {
                 page: view
-                for page, view in self.views(pages[at : at + _AT_ONCE // 10]).items()
+                for page, view in self.views(pages[at : at + _DELETED_AT_ONCE]).items()
                 if view is not None
                 and view.head.state in _SETTLED
                 and at_url in (None, view.record.url_key)

@@ -35,16 +35,6 @@ def crawler(crawler):
         yield open_pages
 
 
-@pytest.fixture
-def crawlers(redis_server, crawler):
-    """Two crawlers that have seen some pages."""
-    one, other = crawler(redis_server), crawler(redis_server)
-    for number in range(10, 20):
-        see(one, like(number))
-    see(other, like(20))
-    return one, other
-
-
 def lose_claim(server, pages, page):
     """Claim a page on a server that loses it."""
     past = Past(server.client())
