@@ -35,17 +35,17 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 import lxml.html
 import numpy as np
-from broad_crawl import FUNCTION_WORDS
 from changing_sites import PARTS, PLACES, Markup, Site, Texts
 from dynamic_pages import GOODS, ROWS, SERIES, TOWNS, described
-from store import resident
+from made_words import Words
+from stopwatch import resident
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.store.location import MEMORY
@@ -56,48 +56,11 @@ AWAY = ("mirror", "elsewhere")
 LAST = 5_000
 """Half of all copies are of one of so many pages before them."""
 PARTS_OF_A_SITE = [each for each in PARTS if each not in ("all", "cookies", "session")]
-SYLLABLES = [first + last for first in "bdfgklmnprstvz" for last in ("a", "e", "i", "or", "un")]
 VOCABULARY = 60_000
-FUNCTION_SHARE = 0.4
 FEWEST, MOST, MOST_OF_GOODS = 60, 3_000, 300
 """Words of a page."""
 PARSED = 20
 """One of so many pages is parsed by lxml alone."""
-
-
-class Words:
-    """Draws words as texts have them: many are function words, few are frequent."""
-
-    def __init__(self) -> None:
-        chance = Random(1)
-        made = [
-            "".join(chance.choices(SYLLABLES, k=chance.choice((2, 3, 3, 4))))
-            for _ in range(VOCABULARY)
-        ]
-        self._words = [*FUNCTION_WORDS, *made]
-        functions = np.full(len(FUNCTION_WORDS), FUNCTION_SHARE / len(FUNCTION_WORDS))
-        law = 1 / (np.arange(VOCABULARY) + 10)
-        self._ends = np.cumsum([*functions, *law / law.sum() * (1 - FUNCTION_SHARE)])
-
-    def draw(self, chance: np.random.Generator, count: int) -> list[str]:
-        """Draw so many words."""
-        drawn = np.searchsorted(self._ends, chance.random(count) * self._ends[-1])
-        return [self._words[each] for each in drawn]
-
-    def line(self, chance: np.random.Generator, count: int) -> str:
-        """Write so many words that begin with a capital."""
-        return " ".join(self.draw(chance, count)).capitalize()
-
-    def paragraphs(self, chance: np.random.Generator, count: int) -> tuple[str, ...]:
-        """Write so many words in sentences of 8 to 24, and these in paragraphs of 2 to 5."""
-        words, sentences = self.draw(chance, count), []
-        ends = [*accumulate(chance.integers(8, 25, count // 8 + 1).tolist())]
-        for start, end in zip([0, *ends], ends, strict=False):
-            if start < count:
-                sentences.append(" ".join(words[start:end]).capitalize() + ".")
-        cuts = [0, *accumulate(chance.integers(2, 6, len(sentences) // 2 + 1).tolist())]
-        pairs = pairwise(cuts)
-        return tuple(" ".join(sentences[a:b]) for a, b in pairs if a < len(sentences))
 
 
 @dataclass
@@ -133,7 +96,7 @@ class Crawl:
     """Makes the pages of a crawl one after the other; equal seeds make equal pages."""
 
     def __init__(self, sites: int, seed: int) -> None:
-        self._chance, self._seed, self._words = Random(seed), seed, Words()
+        self._chance, self._seed, self._words = Random(seed), seed, Words(VOCABULARY)
         self._sites = [self._site(number) for number in range(sites)]
         self._weights = [*accumulate(1 / (number + sites / 15) for number in range(sites))]
         self._next_goods: dict[int, tuple[int, int]] = {}
