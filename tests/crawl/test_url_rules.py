@@ -183,6 +183,7 @@ def test_a_later_crawl_of_the_same_index_still_gives_each_page(project, site, pa
     assert third.stats["dedup/rules/requests_saved"] > 10
 
 
+@pytest.mark.slow
 def test_a_contradicted_rule_is_off_and_the_next_crawl_has_each_page(project, listed, known):
     project.spider(LISTED.format(start=listed.url))
     off = project.crawl()

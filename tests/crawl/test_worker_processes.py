@@ -74,9 +74,10 @@ def has_answered(pid):
 @needs_proc
 @pytest.mark.parametrize(
     ("copied_site", "kills"),
-    [(30, 5), pytest.param(200, 50, marks=pytest.mark.slow)],
+    [(60, 12)],
     indirect=["copied_site"],
 )
+@pytest.mark.slow
 def test_processes_that_are_killed_cost_nothing(copied_site, project, kills):
     """Each has answered before: after some that have not, no other would be started."""
     killed, pages = set(), len(copied_site.pages)
