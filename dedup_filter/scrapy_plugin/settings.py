@@ -52,14 +52,18 @@ def _share(value: Any) -> float:
 
 
 def _text_or_none(value: Any) -> str | None:
-    return None if value in ("", "None") else _text(value)
+    return None if str(value).lower() in ("", "none") else _text(value)
 
 
 def _field_names(value: Any) -> tuple[str, ...]:
     names = value.split(",") if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
         raise TypeError
-    return () if value == "None" else tuple(each.strip() for each in names if each.strip())
+    return (
+        ()
+        if str(value).lower() == "none"
+        else tuple(each.strip() for each in names if each.strip())
+    )
 
 
 def _setting(default: Any, meant: str, read: Callable[[Any], Any], *, is_shown: bool = True) -> Any:
@@ -106,13 +110,13 @@ class PluginSettings:
         for name, setting in _OWN.items():
             if settings.get(name) is not None:
                 own[setting.name] = _own(name, settings.get(name))
-        options = {
-            option.name: option_in(option.name, settings[name])
-            for name, option in _OPTIONS.items()
-            if name in settings
-        }
-        plugin = cls(**own, options=options)
         try:  # the filter checks its own options
+            options = {
+                option.name: option_in(option.name, settings[name])
+                for name, option in _OPTIONS.items()
+                if name in settings
+            }
+            plugin = cls(**own, options=options)
             NearDuplicateFilter.check_options(plugin.index, **plugin.options)
         except ConfigError as error:
             raise ConfigError(in_settings(str(error))) from None
