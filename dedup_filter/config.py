@@ -22,6 +22,9 @@ from dedup_filter.wording import printable
 _IS_JSON = re.compile(r"""\s*(\{|\[\s*(["'\]]|$))""")
 _SHOWN_OF_JSON = 20
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
+PAGE_OPTIONS = ("scope", "min_similarity", "max_missing")
+"""The options that decide whether a page repeats one that was found: each page may have its own.
+All others shape what is recorded of a page, or which pages the index finds."""
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 """Strings that mean True or False."""
 _Rule = tuple[str, Callable[[Any], bool]]
