@@ -11,12 +11,12 @@ from dedup_filter.commands.options import filter_option, index_option
 from dedup_filter.review.compare import Change, Comparison, compare, is_letter_of_unspaced
 from dedup_filter.review.refusals import why
 from dedup_filter.upkeep import Index
-from dedup_filter.wording import counted, printable
+from dedup_filter.wording import counted, percent, printable
 
 _AROUND = 6
 """Words that both texts have, shown before and after a change."""
-_LONGEST_WORD = 40
-"""Characters of a word that are shown."""
+_LONGEST_WORD, _LONGEST = 40, 80
+"""Characters of a word and of a missing line that are shown."""
 _WAY_OUT = (
     ": crawl with DEDUP_KEEP_TEXT, or give the page as a file with its URL (--url), or leave out "
     "--index, so that both pages are fetched"
@@ -72,7 +72,7 @@ def compare_command(
 def _object(found: Comparison) -> dict[str, Any]:
     verdict, said = found.verdict, None
     if verdict is not None:
-        names = "outcome reason distance similarity candidates".split()
+        names = "outcome reason distance similarity lost lost_words candidates".split()
         said = {name: getattr(verdict, name) for name in names}
         said["refused"] = refused = named(verdict.refused)
         if refused:
@@ -101,9 +101,12 @@ def _write(found: Comparison, values: dict[str, Any]) -> None:
         entry("hint", f"they differ {found.ignorable.hint('B')}")
     _write_page("A", values["first"])
     _write_page("B", values["second"])
-    has_share = found.verdict is not None and found.verdict.similarity is not None
-    if found.likeness is not None and not has_share:
-        entry("phrases", f"A has {_percent(found.likeness.of_second)} of B's")
+    if found.loss is not None:
+        entry("shared", f"A has {percent(found.loss.similarity)} of the text of B")
+        if found.loss.lines:
+            entry("missing", " | ".join(printable(each, _LONGEST) for each in found.loss.lines))
+    elif found.likeness is not None:
+        entry("shared", f"A has {percent(found.likeness.of_second)} of the phrases of B")
     if (changes := found.changes) is None:
         head(f"WORD DIFF: the text of one page is not known{_WAY_OUT}")
     elif any(change.kind != "same" for change in changes):
@@ -144,10 +147,8 @@ def _sentence(found: Comparison) -> str:
     if verdict.outcome == "unjudged":
         return f"unjudged: {verdict.reason}"
     if verdict.outcome != "new":
-        has = "" if verdict.similarity is None else f", A has {_percent(verdict.similarity)} of it"
         by = f"; found by {verdict.reason.replace('_', ' ')}" if verdict.reason else ""
-        distance = counted(verdict.distance or 0, "bit")
-        return f"{verdict.outcome}: B repeats A ({distance}{has}{by})"
+        return f"{verdict.outcome}: B repeats A ({counted(verdict.distance or 0, 'bit')}{by})"
     if verdict.refused is not None:
         return f"kept: {why(verdict.refused._replace(url='A'))}"
     return f"new: {_why_new(found)}"
@@ -160,10 +161,6 @@ def _why_new(found: Comparison) -> str:
         return "one page has too little text to be near another"
     most = found.config.max_distance
     return f"not near ({found.distance} bits differ, max_distance {most})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def _marked(changes: list[Change]) -> Iterator[str]:

@@ -27,6 +27,7 @@ from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 from dedup_filter.comparison.look_ups import judge
+from dedup_filter.comparison.loss import NO_LOSS, Loss, loss_of
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.hamming.pairs import hamming_distance
@@ -115,6 +116,17 @@ class Comparison:
             return f"the frame of B's host is known by {pages}"
         where = "" if self.has_index else " (give an index of the host: --index)"
         return f"the frame of B's host is not known: {pages} kept there{where}"
+
+    @cached_property
+    def loss(self) -> Loss | None:
+        """The text of the second that the first lacks; None: too little of one is known."""
+        page, first = self.second.explained, self.first.record or self.first.measures
+        if page is None or first is None:
+            return None
+        if page.profile.digest == first.digest:
+            return NO_LOSS
+        is_same_host = self.first.host == self.second.host
+        return loss_of(page.profile.blocks, first.sketch, is_same_host=is_same_host)
 
     @cached_property
     def likeness(self) -> Likeness | None:
