@@ -27,7 +27,7 @@ from dedup_filter.store.protocol import Waiting
 from dedup_filter.store.records import PageRecord, measures_of
 from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Key, keys_of, keys_of_profile
-from dedup_filter.store.redis.pages import Overtaken, SharedPages
+from dedup_filter.store.redis.pages import OF_LOST, Overtaken, SharedPages
 from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_url import Place
@@ -184,7 +184,7 @@ class SharedJudge(Judge):
         return crawl >= self._crawl
 
     def _has_ended(self, record: PageRecord) -> bool:
-        return record.crawl in self._process.ended
+        return record.crawl != OF_LOST
 
     def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
         """Judge a page until no other process comes in between."""
@@ -276,7 +276,7 @@ class SharedJudge(Judge):
 
     def _replace(self, record: PageRecord, page: Waiting, found_by: PageProfile) -> None:  # noqa: ARG002
         with suppress(StoreError):  # it keeps its measures
-            self._pages.revise(record._replace(**measures_of(found_by)))
+            self._pages.revise(record._replace(**measures_of(found_by)), self._process.name)
 
     def _stored(self, pages: Sequence[int]) -> list[PageRecord]:
         return self._pages.stored(pages)

@@ -61,6 +61,8 @@ _SKETCH_OF_DROPPED = 130
 """Bytes of hashes, 64 of them, beside the row: no other page is compared with a dropped page."""
 _MOST_READ = 8
 """Of the first records at a URL, and of the last ones."""
+OF_LOST = 0
+"""The crawl of a page at the URL of the judged one whose process was killed: before all others."""
 
 
 class Overtaken(Exception):  # noqa: N818 - it is no error
@@ -216,7 +218,7 @@ class SharedPages(SharedRecords):
         held = self._held.get(number)
         if held is None:
             self._drop(record)
-        elif record.page != number and self.revise(record):
+        elif record.page != number and self.revise(record, self.process.name):
             forward = self.swap(
                 number, held.head, held.head.now(b"F"), ENTRY.pack(record.page), _FORWARD_SECONDS
             )
@@ -396,6 +398,18 @@ class SharedPages(SharedRecords):
         self._at_url[key] = there
         some = there[:_MOST_READ] + there[_MOST_READ:][-_MOST_READ:]
         self._read_pages({page: [url_key(key)] for page in some})
+        self._mark_lost([self._views[page] for page in some if page in self._views])
+
+    def _mark_lost(self, at_url: Sequence[View]) -> None:
+        """Let pages of killed processes, and their copies at this URL, be of an earlier crawl."""
+        lost = {
+            view.record.page
+            for view in at_url
+            if not view.head.is_undecided and self.process.is_lost(view.head.process)
+        }
+        for head, record in at_url:
+            if not lost.isdisjoint((record.page, record.original)):
+                self._views[record.page] = View(head, record._replace(crawl=OF_LOST))
 
     def _take(
         self, keys: Sequence[Key], buckets: Sequence[bytes | None], full: list[Key] | None = None

@@ -98,8 +98,8 @@ class SharedRecords:
         wanted = [url_key(key)]
         return found_in(self.connection.ask_all(self.reads(wanted)), wanted)[0]
 
-    def revise(self, record: PageRecord) -> bool:
-        """Give a page other measures; return whether it was there."""
+    def revise(self, record: PageRecord, process: bytes) -> bool:
+        """Give a page other measures, from a process; return whether it was there."""
         view = self.views([record.page])[record.page]
         # Another page may have its number since a server has lost writes.
         is_there = view is not None and view.record.url_key == record.url_key
@@ -107,7 +107,7 @@ class SharedRecords:
             return False
         old, new = self.keys_of(view.record), self.keys_of(record)
         self.connection.ask_all(self.adds(record.page, new - old))
-        head = view.head.revised()
+        head = view.head.revised()._replace(process=process)
         swap = self.swap(record.page, view.head, head, pack_record(record), self.seconds or 0)
         is_done: bool = self.connection.ask_all([swap])[0] == DONE
         self.connection.ask_all(self.cuts(record.page, old - new if is_done else new - old))

@@ -23,6 +23,7 @@ from shared_crawlers import (
     like,
     lose_answer,
     require_agreement,
+    stop,
 )
 
 from dedup_filter.errors import StoreAway, StoreError
@@ -39,6 +40,8 @@ class Crawlers(RuleBasedStateMachine):
         server.flush()
         self.client = client
         self.crawlers = [NearDuplicateFilter.open(server.url, max_distance=K) for _ in range(3)]
+        for pages in self.crawlers:  # a heartbeat at any moment would let no fault be repeated
+            stop(pages)
         self.held = [[] for _ in self.crawlers]
         self.waiting = [[] for _ in self.crawlers]
         self.kept = {}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from made_profiles import said_profile
 from patience import wait_until
-from shared_crawlers import Past, claim, end_rest, let_lapse, like, lose_answer, see
+from shared_crawlers import Past, claim, end_rest, let_lapse, like, lose_answer, see, stop
 
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.store.redis import layout
@@ -287,14 +287,26 @@ def test_pages_of_a_crawl_that_has_ended_are_known_by_the_next(servers, crawler)
     assert (found.outcome, found.reason) == ("revisit", None)
 
 
-def test_pages_of_a_crawl_with_a_killed_crawler_come_again(servers, crawler):
+@pytest.mark.parametrize("is_long_ago", [True, False])
+def test_pages_of_a_killed_crawler_come_again_and_no_others(servers, crawler, is_long_ago):
+    """Whether the next crawler begins a crawl, or joins that of the killed one."""
     one, killed = crawler(servers), crawler(servers)
     see(killed, like(1))
+    assert see(one, like(1)).outcome == "exact", "both are at work"
     see(one, like(2))
-    one.close()
-    let_lapse(killed)
+    if is_long_ago:
+        one.close()
+    stop(killed)
+    if is_long_ago:
+        let_lapse(killed)
     after = crawler(servers)
-    found = [see(after, like(number)) for number in (1, 2)]
-    assert [(each.outcome, each.reason) for each in found] == [("revisit", "again")] * 2
+    found = [see(after, like(number)) for number in (1, 2, 1)]
+    again, others = ("revisit", "again"), ("revisit", None) if is_long_ago else ("exact", None)
+    assert [(each.outcome, each.reason) for each in found] == [again, others, ("exact", None)]
+    one.close()
     after.close()
-    assert see(crawler(servers), like(1)).reason is None, "the crawl after it has ended"
+    with index_at(servers.url).recorded() as recorded:
+        ended = [each.ended is not None for each in recorded.crawls()]
+    assert ended == ([False, True] if is_long_ago else [False])
+    if is_long_ago:
+        assert see(crawler(servers), like(1)).reason is None, "the crawl after it has ended"
