@@ -228,6 +228,9 @@ class SharedJudge(Judge):
     def _original(self, found: Verdict) -> Claim | None:
         """Return the claim of the pending page, of any process, that a page repeats."""
         number = found.original_page or 0
+        if number in self._claims and self._pages.is_of_other(number):
+            self.release(self._claims[number])  # a server has lost its counter
+            self._gone.pop(number, None)
         if number not in self._claims and (nonce := self._pages.nonce(number)):
             known = self._foreign.get(number)
             if known is not None and known[1] != nonce:  # a server has lost that page

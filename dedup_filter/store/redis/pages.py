@@ -260,6 +260,10 @@ class SharedPages(SharedRecords):
             # Another page has its number if a server has lost writes, and may have its keys, too.
             head = Head.of(answer)
 
+    def is_of_other(self, page: int) -> bool:
+        """Return whether a page was read, and another process has written it."""
+        return page in self._views and self._views[page].head.process != self.process.name
+
     def nonce(self, page: int) -> bytes:
         """Return the random number of a page that was read and is undecided; b"" for others."""
         view = self._views.get(page)
