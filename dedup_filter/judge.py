@@ -217,14 +217,17 @@ class Judge:
         """Return None: no other process judges pages of this index."""
         return None
 
-    def claim(self, place: Place, page: ReadPage | Unjudged) -> Claim:
+    def claim(
+        self, place: Place, page: ReadPage | Unjudged, config: FilterConfig | None = None
+    ) -> Claim:
         """Judge a page; if it is recorded, the claim is pending until `commit` or `release`.
 
-        If the store fails, nothing has changed.
+        `config`: the options of the index, in which those of `PAGE_OPTIONS` may have other values
+        for this page. If the store fails, nothing has changed.
         """
         if isinstance(page, Unjudged):
             return Claim.unrecorded(page)
-        claim, expected = self._claim(place, page)
+        claim, expected = self._claim(place, page, config)
         if claim.counting is not None:
             updates = self._updates(claim.counting, expected)
             number = claim.verdict.page or 0
@@ -409,10 +412,12 @@ class Judge:
         self._batch.notes[CRAWLS] = crawls_to_json(self._crawls.values())
         return crawl.number
 
-    def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
+    def _claim(
+        self, place: Place, page: ReadPage, config: FilterConfig | None = None
+    ) -> tuple[Claim, HostContext]:
         """Judge a page, and record it; return its expected context, too."""
         self._make_room()
-        judged = self._judged(place, page)
+        judged = self._judged(place, page, config)
         counted, expected, found_by, found, *_ = judged
         if found.reason == "no_text" or found.outcome == "same_template":
             return Claim(found, state="kept"), expected
@@ -442,8 +447,11 @@ class Judge:
             claim.counting = None
         return claim, expected
 
-    def _judged(self, place: Place, page: ReadPage) -> "_Judged":
+    def _judged(
+        self, place: Place, page: ReadPage, config: FilterConfig | None = None
+    ) -> "_Judged":
         """Judge a page in the context of its host as it is expected to be."""
+        config = config or self._config
         self._looked_up.clear()
         counted = self._hosts.context(self._host(place, page), page.shown)
         expected, earlier = self._hosts.expected(counted), self._earlier(place)
@@ -454,7 +462,7 @@ class Judge:
         if found_by.is_blank:
             return _Judged(counted, expected, found_by, verdict_on(found_by, "unjudged", "no_text"))
         visit = None if earlier is None else (earlier, visit_of(found_by, earlier))
-        compared, found = found_by, self._compared(place, found_by, visit)
+        compared, found = found_by, self._compared(place, found_by, visit, config)
         if found.outcome == "revisit" and earlier is not None and not self._has_ended(earlier):
             found = found._replace(reason="again")
         if earlier is not None and found.change and self._config.changes:
@@ -472,7 +480,9 @@ class Judge:
             found_by = profile_of(page, replace(expected, own_count=1), self._config)
             was_shown = True
         slots = self._lessons(place, found_by, found, visit)
-        return _Judged(counted, expected, found_by, found, was_shown, visit, slots, compared)
+        return _Judged(
+            counted, expected, found_by, found, was_shown, visit, slots, (compared, config)
+        )
 
     def _lessons(
         self,
@@ -533,10 +543,14 @@ class Judge:
         return all(each.host != place.host for each in self._stored([earlier.original or 0]))
 
     def _compared(
-        self, place: Place, page: PageProfile, visit: tuple[PageRecord, Visit] | None
+        self,
+        place: Place,
+        page: PageProfile,
+        visit: tuple[PageRecord, Visit] | None,
+        config: FilterConfig,
     ) -> Verdict:
         """Return whether a page repeats a kept or pending page."""
-        verdict, capped = judge(place, page, self._look_ups, self._config, self._is_ours, visit)
+        verdict, capped = judge(place, page, self._look_ups, config, self._is_ours, visit)
         self.capped += capped
         return verdict.named(lambda number: self._stored([number])[0].url)
 
@@ -828,8 +842,8 @@ class _Judged(NamedTuple):
     """The record of an earlier crawl at its URL, and what has changed."""
     lessons: tuple[Mapping[int, SlotChange], int] | None = None
     """Which slots have changed since another fetch of the page, and the key of its URL."""
-    compared: PageProfile | None = None
-    """The profile that was compared; None: none was."""
+    compared: tuple[PageProfile, FilterConfig] | None = None
+    """The profile that was compared, and the options; None: none was."""
 
 
 def _is_at_its_url(place: Place, found: Verdict) -> bool:

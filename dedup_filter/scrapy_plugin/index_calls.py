@@ -55,7 +55,9 @@ class IndexCalls:
         if not reading.is_done and running_loop() is not None:
             await asyncio.wrap_future(reading.by_worker)
         read = self._timed(reading.result, self._stats.spent)
-        claim = await self._ask(partial(self._judge.claim, reading.place, read))
+        claim = await self._ask(
+            partial(self._judge.claim, reading.place, read, page.treatment.config)
+        )
         page.reading = None
         if self._stats.is_away:
             self._stats.answered()
