@@ -23,7 +23,7 @@ from museum.language import TEXTS, Writer
 
 from dedup_filter import NearDuplicateFilter, Verdict
 
-ORDERS = (1, 2, 3)
+ORDERS = (1, 2)
 COPIED = 5
 """Pages of a kind of which copies are made."""
 
