@@ -56,7 +56,7 @@ class Chances:
             self.items += 1
             judgement = await self.pipeline.judge(item)
             await self.any_time()
-            if judgement.verdict.outcome in self.pipeline.drops:
+            if self.pipeline.is_dropped(judgement):
                 went_through = False
                 self.dropped.append(item["text"])
             elif went_through:
