@@ -107,7 +107,7 @@ def test_keys_of_another_application_are_not_touched(servers, put):
         (
             FORMAT - 1,
             ConfigError,
-            f"{FORMAT - 1}, and this version of dedup-filter reads format {FORMAT}: export it with ",
+            f"{FORMAT - 1}, and this version of dedup-filter reads format {FORMAT}: export it",
         ),
         ("two", ConfigError, "other keys are there"),
     ],
