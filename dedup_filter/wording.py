@@ -40,5 +40,5 @@ def json_fault(error: JSONDecodeError) -> str:
     >>> json_fault(JSONDecodeError("Expecting value", '{"a": .b}', 6))
     "Expecting value at '.b}'"
     """
-    rest = error.doc[error.pos :]
+    rest = error.doc[error.pos :].rstrip()
     return f"{error.msg} at {repr(printable(rest, _SHOWN_OF_JSON)) if rest else 'its end'}"

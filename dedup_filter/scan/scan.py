@@ -145,10 +145,12 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         _require_ending(path, "lines" if kind == "warc" else kind)
     if kind == "warc" and job.output is not None:
         for name in files:
-            if _is_gzip(name) not in (None, str(job.output).endswith(".gz")):
+            is_gzip = _is_gzip(name)
+            if is_gzip not in (None, str(job.output).endswith(".gz")):
                 raise ConfigError(
-                    f"records are written in the compression of {name}: give {job.output} a name "
-                    "with the same ending"
+                    f"{name} holds {'gzip members' if is_gzip else 'plain records'}, which are "
+                    f"written as they are: give {job.output} a name that ends in "
+                    f"{'.warc.gz' if is_gzip else '.warc'}"
                 )
     return kind
 

@@ -280,6 +280,7 @@ def test_an_archive_compressed_as_a_whole_is_one_bad_record(here):
 
 def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
     archive(here / "a.warc.gz")
+    (here / "b.warc").write_bytes((here / "a.warc.gz").read_bytes())
     pq.write_table(feed_table(), "a.parquet")
     (here / "there.jsonl").write_text("mine")
     (here / "mine.jsonl.scan").mkdir()
@@ -298,7 +299,10 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
         (["feed.jsonl", "-o", "u.parquet"], "lines of JSON"),
         (["a.parquet", "-o", "u.jsonl"], "Parquet"),
         (["a.warc.gz", "-o", "u.jsonl"], "WARC"),
-        (["a.warc.gz", "-o", "u.warc"], "in the compression of"),
+        (["a.warc.gz", "-o", "u.warc"], "holds gzip members, which are written as they are"),
+        (["b.warc", "-o", "u.warc"], "b.warc holds gzip members"),
+        (["feed.jsonl"], "there is no file to write: give -o FILE, --mark FILE or"),
+        (["feed.jsonl", "--mark", "u", "--duplicates", "u"], "written twice"),
         (["a.warc.gz", "-o", "u.warc.gz", "--duplicates", "d.warc.gz"], "lines of JSON"),
         (["a.warc.gz", "feed.jsonl", "-o", "u"], "different formats"),
         (["-", "-", "-o", "u.jsonl"], "only once"),
