@@ -84,7 +84,9 @@ PAGES = {
 
 @pytest.mark.parametrize("fails", [0, 0.3])
 @pytest.mark.parametrize("kind", PAGES)
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize(
+    "seed", [*range(10), *(pytest.param(n, marks=pytest.mark.slow) for n in range(10, 30))]
+)
 def test_no_page_costs_another_its_item(seed, kind, fails):
     chances = Chances(seed, PAGES[kind](), fails=fails)
 

@@ -32,6 +32,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -51,6 +52,7 @@ from dedup_filter.store.redis.layout import (
     url_key,
 )
 from dedup_filter.store.redis.process import LEASE, Process
+from dedup_filter.store.redis.read_ahead import ReadAhead
 from dedup_filter.store.redis.records import HEAD_BYTES, TOMBSTONE, Head, pack_record
 from dedup_filter.store.redis.shared_records import DONE, SharedRecords, View
 
@@ -92,6 +94,7 @@ class SharedPages(SharedRecords):
         days = config.expire_days
         seconds = None if days is None else expiry_seconds(days)
         super().__init__(process.connection, process.layout, seconds)
+        self._ahead = ReadAhead(process.connection)
         self.process, self._max_distance = process, config.max_distance
         self._held: dict[int, _Held] = {}
         self._given_up: dict[int, _Held] = {}
@@ -103,6 +106,65 @@ class SharedPages(SharedRecords):
         self._at_url: dict[int, list[int]] = {}
         """Key of a URL -> the pages there."""
         process.renewals = self._renewals
+
+    # Several pages
+
+    def begin_ahead(self, urls: Sequence[int], others: Sequence[Command]) -> list[Any]:
+        """Read the pages at the URLs of several pages; return the answers to other commands.
+
+        Until `end_ahead`, what these pages read is known already, see `read_ahead`. Cost: one round
+        trip for all, three if pages are at their URLs.
+        """
+        self._ahead.start()
+        keys = [url_key(each) for each in urls]
+        answers = self.ask_all([*self.reads(keys), *others])
+        there = found_in(answers[: len(keys)], keys)
+        views = self.views([*dict.fromkeys(page for pages in there for page in _ends(pages))])
+        # An earlier visit that was dropped is judged by its original, too.
+        originals = [view.record.original for view in views.values() if view is not None]
+        self.views([*{page for page in originals if page is not None} - views.keys()])
+        return answers[len(keys) :]
+
+    def read_ahead(self, keys_of_pages: Sequence[Collection[Key]]) -> None:
+        """Read the pages that have keys of several pages, after `begin_ahead`.
+
+        Cost: one round trip for all, two if there are any.
+        """
+        keys = [*set().union(*keys_of_pages)]
+        found = dict(zip(keys, found_in(self.ask_all(self.reads(keys)), keys), strict=True))
+        some = (ranked([found[key] for key in of_page]) for of_page in keys_of_pages)
+        self.views([*dict.fromkeys(chain(*some))])
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether what several pages read is known."""
+        return self._ahead.is_on
+
+    def end_ahead(self) -> None:
+        """Forget what several pages read."""
+        self._ahead.stop()
+
+    def ask_all(self, commands: Sequence[Command], *, is_fresh: bool = False) -> list[Any]:
+        """Return the answers to commands, in no round trip if all are known."""
+        return self._ahead.ask_all(commands, is_fresh=is_fresh)
+
+    def send_later(self, commands: Sequence[Command]) -> None:
+        """Send commands with the next call, or with `finish`."""
+        self._ahead.send_later(commands)
+
+    def finish(self) -> None:
+        """Send what waits for the next call."""
+        self._ahead.send()
+
+    def views(self, pages: Sequence[int], *, is_fresh: bool = False) -> dict[int, View | None]:
+        """Return page -> its record; only one that is decided may be known already."""
+        found = super().views(pages, is_fresh=is_fresh)
+        self._ahead.forget(
+            self.name(page)
+            for page, view in found.items()
+            if view is None or view.head.is_undecided
+        )
+        return found
 
     # Look-ups
 
@@ -116,7 +178,7 @@ class SharedPages(SharedRecords):
         self._own = 0
         self._forget_given_up()
         keys = [] if at_url is None else [url_key(at_url)]
-        answers = self.connection.ask_all([*self.reads(keys), *others])
+        answers = self.ask_all([*self.reads(keys), *others])
         if at_url is not None:
             self._take_url(at_url, answers[:1])
         return answers[len(keys) :]
@@ -124,7 +186,7 @@ class SharedPages(SharedRecords):
     def read(self, keys: Collection[Key]) -> None:
         """Read the pages that have one of some keys. Cost: one round trip, two if there are any."""
         some = [*keys]
-        self._take(some, self.connection.ask_all(self.reads(some)))
+        self._take(some, self.ask_all(self.reads(some)))
 
     def equal(self, digest: bytes) -> list[int]:
         """Return the pages with a digest, the earliest first."""
@@ -151,7 +213,7 @@ class SharedPages(SharedRecords):
     def visits(self, key: int) -> list[PageRecord]:
         """Return the records at a URL, kept or dropped, the latest first."""
         if key not in self._at_url:
-            self._take_url(key, self.connection.ask_all(self.reads([url_key(key)])))
+            self._take_url(key, self.ask_all(self.reads([url_key(key)])))
         there = [self._views[page] for page in self._at_url[key] if page in self._views]
         found = [view.record for view in there if self._counts(view)]
         found = [each for each in found if each.url_key == key]
@@ -216,11 +278,11 @@ class SharedPages(SharedRecords):
         held = self._held.get(number)
         if held is None:
             self._drop(record)
-        elif record.page != number and self.revise(record):
+        elif record.page != number and self.revise([record]):
             forward = self.swap(
                 number, held.head, held.head.now(b"F"), ENTRY.pack(record.page), _FORWARD_SECONDS
             )
-            self.connection.ask_all([forward, *self.cuts(number, held.keys)])
+            self.ask_all([forward, *self.cuts(number, held.keys)])
             del self._held[number]
             return record
         else:
@@ -251,9 +313,9 @@ class SharedPages(SharedRecords):
         """Delete a page in any state, also in one that was set by a call whose answer was lost."""
         head = held.head
         while head.nonce == held.head.nonce:
-            [answer] = self.connection.ask_all([self.swap(number, head, None)])
+            [answer] = self.ask_all([self.swap(number, head, None)])
             if not answer or answer == DONE:
-                self.connection.ask_all(self.cuts(number, held.keys))
+                self.send_later(self.cuts(number, held.keys))
                 return
             # Another page has its number if a server has lost writes, and may have its keys, too.
             head = Head.of(answer)
@@ -289,7 +351,7 @@ class SharedPages(SharedRecords):
         commands: list[Command] = [("SET", self.name(number), value, "NX", "EX", LEASE)]
         for add, read in zip(self.adds(number, held.keys), self.reads(held.keys), strict=True):
             commands += [add, read]
-        is_set, *answers = self.connection.ask_all(commands)
+        is_set, *answers = self.ask_all(commands, is_fresh=True)
         if not is_set or monotonic() - began > LEASE:  # a reader has met an entry before it
             raise Overtaken
         self._look(number, held, answers[1::2])
@@ -307,12 +369,12 @@ class SharedPages(SharedRecords):
                 for page, view in self._views.items()
                 if view.head.state == b"C" and page > number
             }
-            answers = self.connection.ask_all([*rivals.values()])
+            answers = self.ask_all([*rivals.values()])
             if all(answer == DONE for answer in answers):
                 return
             # Also those that have withdrawn since, and are in no bucket any more.
             self._read_pages({page: [] for page in rivals})
-            buckets = self.connection.ask_all(self.reads(held.keys))
+            buckets = self.ask_all(self.reads(held.keys), is_fresh=True)
 
     def _decide(self, number: int, state: bytes, rest: bytes, seconds: int) -> bool:
         """Set the state of a page; return False if its record is gone.
@@ -324,9 +386,7 @@ class SharedPages(SharedRecords):
         while True:
             new = held.head.now(state)
             cuts = self.cuts(number, held.full)
-            answer, *_ = self.connection.ask_all(
-                [self.swap(number, held.head, new, rest, seconds), *cuts]
-            )
+            answer, *_ = self.ask_all([self.swap(number, held.head, new, rest, seconds), *cuts])
             if answer in (DONE, new.packed):  # it is set already if an earlier answer was lost
                 held.head = new
                 return True
@@ -334,14 +394,14 @@ class SharedPages(SharedRecords):
             if there is None or there.nonce != held.head.nonce or there.state != b"C":
                 return False
             held.head = there  # overruled
-            self._look(number, held, self.connection.ask_all(self.reads(held.keys)))
+            self._look(number, held, self.ask_all(self.reads(held.keys), is_fresh=True))
 
     def _kept(self, number: int, held: _Held, record: PageRecord) -> PageRecord:
         """Keep a claimed page. If its lease is over, it is kept all the same."""
         rest = b""
         if record != held.record._replace(is_pending=False):
             rest, new = pack_record(record), self.keys_of(record).difference(held.keys)
-            self.connection.ask_all(self.adds(number, new))
+            self.ask_all(self.adds(number, new))
             held.keys += new
         is_there = self._decide(number, b"K", rest, self.seconds or 0)
         while not is_there:
@@ -352,11 +412,14 @@ class SharedPages(SharedRecords):
             head = held.head.now(b"K")
             value = head.packed + pack_record(record)
             put = "SET", self.name(record.page), value, "NX", *life
-            answers = self.connection.ask_all([put, *self.adds(record.page, held.keys)])
+            answers = self.ask_all([put, *self.adds(record.page, held.keys)])
             is_there = bool(answers[0])
             if not is_there:
                 record = record._replace(page=self.process.number())
         del self._held[number]
+        if self.is_ahead:
+            kept = held.head.now(b"K")
+            self._ahead.keep(self.name(record.page), kept.packed + pack_record(record))
         return record
 
     def _drop(self, record: PageRecord) -> None:
@@ -364,7 +427,7 @@ class SharedPages(SharedRecords):
         life = () if self.seconds is None else ("EX", self.seconds)
         record = record._replace(sketch=thinned(record.sketch, _SKETCH_OF_DROPPED))
         put = "SET", self.name(record.page), head.packed + pack_record(record), "NX", *life
-        self.connection.ask_all([put, *self.adds(record.page, self._of_url(record))])
+        self.send_later([put, *self.adds(record.page, self._of_url(record))])
 
     def _of_url(self, record: PageRecord) -> list[Key]:
         """Return the key of a page's URL, unless many pages are there."""
@@ -394,8 +457,7 @@ class SharedPages(SharedRecords):
     def _take_url(self, key: int, buckets: Sequence[bytes | None]) -> None:
         there = found_in(buckets, [url_key(key)])[0]
         self._at_url[key] = there
-        some = there[:_MOST_READ] + there[_MOST_READ:][-_MOST_READ:]
-        self._read_pages({page: [url_key(key)] for page in some})
+        self._read_pages({page: [url_key(key)] for page in _ends(there)})
 
     def _take(
         self, keys: Sequence[Key], buckets: Sequence[bytes | None], full: list[Key] | None = None
@@ -426,9 +488,7 @@ class SharedPages(SharedRecords):
             ("SET", self.name(page), TOMBSTONE, "NX", "EX", _LEASE_OF_TOMBSTONE) for page in missing
         ]
         late = [
-            page
-            for page, answer in zip(missing, self.connection.ask_all(stones), strict=True)
-            if not answer
+            page for page, answer in zip(missing, self.ask_all(stones), strict=True) if not answer
         ]
         views.update(self.views(late))
         for page, view in views.items():
@@ -436,14 +496,7 @@ class SharedPages(SharedRecords):
                 self._views[page] = view
             else:
                 self._views.pop(page, None)
-        self.connection.ask_all(
-            [
-                cut
-                for page, view in views.items()
-                if view is None
-                for cut in self.cuts(page, entries[page])
-            ]
-        )
+                self.send_later(self.cuts(page, entries[page]))
 
     def _is_lost(self, page: int, head: Head) -> bool:
         """Return whether a page is one of this process, which does not hold it; then delete it.
@@ -453,5 +506,10 @@ class SharedPages(SharedRecords):
         is_ours = head.is_undecided and head.process == self.process.name
         if not is_ours or page in self._held:
             return False
-        self.connection.ask_all([self.swap(page, head, None)])
+        self.ask_all([self.swap(page, head, None)])
         return True
+
+
+def _ends(pages: Sequence[int]) -> Sequence[int]:
+    """Return the first and the last pages at a URL."""
+    return [*pages[:_MOST_READ], *pages[_MOST_READ:][-_MOST_READ:]]

@@ -55,9 +55,11 @@ def test_a_page_has_an_entry_under_each_key_and_all_go_with_it(redis_server, cra
     [record] = pages.conductor._pages.stored([number])
     assert entries(client) == len(keys_of_record(record)) == 11
     assert pages.forget(like(1).url) == 1
+    pages.flush()
     assert (entries(client), of_kind(client, "r")) == (0, [])
     for _ in range(2):
         pages.release(claim(pages, like(1)))
+        pages.flush()
         assert (entries(client), of_kind(client, "r")) == (0, [])
 
 
@@ -68,6 +70,7 @@ def test_a_page_that_is_dropped_has_a_record_and_is_found_at_its_url(redis_serve
     repeat = claim(pages, like(1, 1))
     assert (len(of_kind(client, "r")), entries(client)) == (1, before), "until it is dropped"
     pages.commit(repeat)
+    pages.flush()
     assert (len(of_kind(client, "r")), entries(client)) == (2, before + 1)
 
 
@@ -98,6 +101,7 @@ def test_undecided_records_expire_and_records_of_pages_as_long_as_is_chosen(redi
         assert ttl(pages, held.page) > 86_400
     pages = crawler(redis_server)
     kept, repeat = see(pages, like(2)).page, see(pages, like(2, 1)).page
+    pages.flush()
     assert ttl(pages, kept) == ttl(pages, repeat) == -1
 
 
