@@ -24,8 +24,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import NamedTuple, TypeVar
 
-from stopwatch import figure
-from store import resident
+from made_words import FUNCTION_WORDS
+from stopwatch import figure, resident
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.filter import NearDuplicateFilter
@@ -40,9 +40,6 @@ FRAME_LINKS, OWN_LINKS, PARAGRAPHS = 299, 225, 8
 COPIED = 2
 """Of the last pages one of so many has an article that was there before."""
 WORDS = [f"{first}{last}" for first in ("ka", "lo", "mi", "nu", "pe") for last in range(4_000)]
-FUNCTION_WORDS = (
-    "the of and to in is for on that by with as at from it was are be this which".split()
-)
 
 
 class Page(NamedTuple):

@@ -246,6 +246,10 @@ class Site:
     cookies_from: int = 0
     """The fetch from which it shows a notice of cookies, if that is its part."""
     fetches: int = 0
+    menu: list[str] = field(default_factory=list)
+    """Titles in its menu; [] for the usual ones of its language."""
+    notices: list[str] = field(default_factory=list)
+    """Paragraphs of its footer, besides the usual one."""
 
     @property
     def changing(self) -> str:
@@ -285,10 +289,11 @@ class Site:
     def _framed(self, shown: dict[str, str], name: str, *, has_menu: bool) -> str:
         language, markup = self.texts.language, self.markup
         shown["top"] = name
-        shown["footer"] += f"<p>{WORDS.FOOTER[language][0].format(town=self.town)}</p>"
+        publisher = WORDS.FOOTER[language][0].format(town=self.town)
+        shown["footer"] += "".join(f"<p>{each}</p>" for each in (publisher, *self.notices))
         if markup.menu and has_menu:
             around, entry = markup.menu
-            titles = enumerate(TEXTS.MENUS[language])
+            titles = enumerate(self.menu or TEXTS.MENUS[language])
             shown["menu"] = around.format("".join(entry.format(n=n, title=t) for n, t in titles))
         is_told = self.part == "cookies" and self.fetches > self.cookies_from
         notice = f"<div>{WORDS.COOKIES[language][0]}</div>" if is_told else ""

@@ -1,28 +1,27 @@
-"""Crawl a real HTML manual without the filter and with it: CPU time of each process, and wall time.
+"""Crawl a real site without the filter and with it: CPU time of each process, and wall time.
 
-    python benchmarks/crawl.py FOLDER [--json] [--rounds 5] [--most PAGES]
-                               [--spiders bare links] [--workers 0 1 2] [--busy]
+    python benchmarks/crawl.py FOLDER [--json] [--rounds 3] [--most PAGES]
+                               [--spiders bare project] [--workers 0 1]
 
-All HTML pages of FOLDER, such as Debian's `python3.13-doc`, are served on loopback by a process of
-its own, and crawled by 16 requests at a time without delay. Spider "bare" is given all URLs and
-yields one item a page: no spider does less, so beside it the filter costs most. "links" finds the
-pages by LinkExtractor, as most spiders do. "workers N" is the filter with DEDUP_WORKERS=N.
+All HTML pages of FOLDER, such as Debian's `python3.11-doc`, are served on loopback by a process of
+its own, and crawled by 16 requests at a time without delay. Two spiders crawl them:
+
+    project  as a Scrapy project does: robots.txt is obeyed; one callback follows the links of the
+             first page, another one yields URL, title and text of a page and follows its links;
+             a feed has the items
+    bare     is given all URLs and yields the URL of each page: no spider does less, so beside it
+             the filter costs most
+
+"workers N" is the filter with DEDUP_WORKERS=N and an index in a directory.
 
 Each crawl is a fresh process. What it takes is counted from when its spider is opened, with most
 imports done, until all has ended: "CPU of the crawl" in its own process with all threads, "CPU of
-the workers" in theirs. These begin after the spider, so their imports count; "start of a worker" is
+the workers" in theirs. These begin after the spider, so their imports count: "start of a worker" is
 what a worker takes for a page of one sentence. It does not grow with the pages.
 
-With --busy there is one crawl more, without the filter, while another process judges the pages of
-FOLDER again and again. What it takes beyond the first is what the machine gives a process less when
-its other core is busy, and is part of what a crawl with one worker takes.
-
 Each round makes all crawls, every other round in reverse order. Figures are medians of the rounds;
-ratios are medians of those to the crawl without the filter in the same round.
-
-A verdict may depend on the order in which pages arrive. "Kept by some crawls only" counts pages
-over all rounds. "In one order" are crawls by "bare" with one request at a time, untimed: there the
-number of workers must change nothing.
+ratios are medians of those to the crawl without the filter in the same round. A verdict may depend
+on the order in which pages arrive: "kept by some crawls only" counts pages over all rounds.
 """
 
 import argparse
@@ -33,7 +32,6 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -53,7 +51,6 @@ Kinds = dict[str, dict[str, Any]]
 
 AT_A_TIME = 16
 NO_FILTER = "no filter"
-BUSY = "no filter, other core busy"
 
 
 class Times(NamedTuple):
@@ -128,13 +125,14 @@ class BareSpider(scrapy.Spider):
         yield {"url": response.url}
 
 
-class LinksSpider(BareSpider):
-    """Yield one item a page, and follow its links to others of some URLs, from the first of them.
+class ProjectSpider(BareSpider):
+    """Follow links from the first of some URLs to the others; yield title and text of each page.
 
     Links to anything else would end at a page that the server does not have.
     """
 
-    name = "links"
+    name = "project"
+    custom_settings = {"ROBOTSTXT_OBEY": True}  # noqa: RUF012 - Scrapy's own form
 
     def __init__(self, urls: Sequence[str], **kwargs: Any) -> None:
         super().__init__(urls[:1], **kwargs)
@@ -142,36 +140,43 @@ class LinksSpider(BareSpider):
         self._links = LinkExtractor()
 
     def parse(self, response: Response) -> Iterator[Any]:
-        """Yield the page and its links."""
-        yield from super().parse(response)
+        """Follow the links of the first page."""
         for link in self._links.extract_links(cast("TextResponse", response)):
             if link.url.partition("#")[0] in self._urls:
-                yield response.follow(link)
+                yield response.follow(link, self.parse_page)
+
+    def parse_page(self, response: Response) -> Iterator[Any]:
+        """Yield the page, and follow its links."""
+        self.pages += 1
+        text = " ".join(response.css("body ::text").getall())
+        yield {"url": response.url, "title": response.css("title::text").get(), "text": text}
+        yield from self.parse(response)
 
 
-SPIDERS = {spider.name: spider for spider in (BareSpider, LinksSpider)}
+SPIDERS = {spider.name: spider for spider in (BareSpider, ProjectSpider)}
 
 
-def kinds_of_crawls(workers: Sequence[int], *, with_busy: bool) -> Kinds:
+def kinds_of_crawls(workers: Sequence[int]) -> Kinds:
     """Return the kinds of crawls, that without the filter first."""
     addons = {"dedup_filter.Addon": 500}
     kinds = {f"workers {count}": {"ADDONS": addons, "DEDUP_WORKERS": count} for count in workers}
-    return {NO_FILTER: {}, **({BUSY: {}} if with_busy else {}), **kinds}
+    return {NO_FILTER: {}, **kinds}
 
 
-def crawl(spider: str, server: PageServer, settings: dict[str, Any], at_a_time: int) -> Crawl:
+def crawl(spider: str, server: PageServer, settings: dict[str, Any]) -> Crawl:
     """Crawl all pages of a server in a process of its own."""
     context = multiprocessing.get_context("spawn")
     found, theirs = context.Pipe(duplex=False)
     before = server.cpu_seconds()
     with tempfile.TemporaryDirectory() as folder:
         all_settings = {
-            "CONCURRENT_REQUESTS": at_a_time,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": at_a_time,
+            "CONCURRENT_REQUESTS": AT_A_TIME,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": AT_A_TIME,
             "DOWNLOAD_DELAY": 0,
             "LOG_FILE": str(Path(folder, "log")),
             "LOG_LEVEL": "INFO",
-            "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",  # the order of the URLs
+            "FEEDS": {str(Path(folder, "items.jsonl")): {"format": "jsonlines"}},
+            "DEDUP_INDEX": str(Path(folder, "index")),
             "TELNETCONSOLE_ENABLED": False,
             **settings,
         }
@@ -197,27 +202,6 @@ def crawl_here(
     found.send((Times.now().since(done.opened), done.pages, done.kept))
 
 
-@contextmanager
-def busy_core(folder: Path) -> Iterator[None]:
-    """Keep a core busy with the pages of a folder."""
-    process = multiprocessing.get_context("spawn").Process(target=judge_forever, args=(folder,))
-    process.start()
-    try:
-        yield
-    finally:
-        process.kill()
-        process.join()
-
-
-def judge_forever(folder: Path) -> None:
-    """Judge the pages of a folder again and again."""
-    bodies = [path.read_bytes() for path in folder.rglob("*.html")]
-    while True:
-        with NearDuplicateFilter.open() as pages:
-            for number, body in enumerate(bodies):
-                pages.see(f"https://example.com/{number}", html=body)
-
-
 def start_of_a_worker() -> Times:
     """Return what a worker takes, from its start to its end, to read and measure one sentence."""
     began = Times.now()
@@ -230,30 +214,18 @@ def start_of_a_worker() -> Times:
     return Times.now().since(began)
 
 
-def in_one_order(server: PageServer, kinds: Kinds) -> dict[str, Crawl]:
-    """Return a crawl of each kind with the filter, in which pages arrive one after the other."""
-    return {
-        name: crawl(BareSpider.name, server, settings, at_a_time=1)
-        for name, settings in kinds.items()
-        if settings
-    }
-
-
 def kept_by_some(crawls: Iterable[Crawl]) -> int:
     """Count the pages that are kept by one crawl and not by all."""
     kept = [each.kept for each in crawls]
     return len(frozenset.union(*kept) - frozenset.intersection(*kept))
 
 
-def timed(
-    spider: str, folder: Path, server: PageServer, kinds: Kinds, rounds: int
-) -> dict[str, list[Crawl]]:
+def timed(spider: str, server: PageServer, kinds: Kinds, rounds: int) -> dict[str, list[Crawl]]:
     """Return the crawls of each kind, one a round."""
     crawls: dict[str, list[Crawl]] = defaultdict(list)
     for number in range(rounds):
         for name in [*kinds][:: -1 if number % 2 else 1]:
-            with busy_core(folder) if name == BUSY else nullcontext():
-                crawls[name].append(crawl(spider, server, kinds[name], AT_A_TIME))
+            crawls[name].append(crawl(spider, server, kinds[name]))
     return {name: crawls[name] for name in kinds}
 
 
@@ -288,35 +260,26 @@ def main() -> None:
     """Crawl, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, help="crawl so many pages of the folder")
     parser.add_argument("--spiders", nargs="+", choices=SPIDERS, default=[*SPIDERS])
-    parser.add_argument("--workers", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--busy", action="store_true", help="crawl beside a busy core, too")
+    parser.add_argument("--workers", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
     def tell(case: str, metric: str, value: float, unit: str) -> None:
         figure(case, metric, value, unit, as_json=options.json)
 
-    kinds = kinds_of_crawls(options.workers, with_busy=options.busy)
+    kinds = kinds_of_crawls(options.workers)
     start = start_of_a_worker()
     tell("start of a worker", "CPU of the worker", start.workers, "s")
     tell("start of a worker", "wall time", start.wall, "s")
     with PageServer(options.folder, options.most) as server:
-        ordered = in_one_order(server, kinds)
-        for name, one in ordered.items():
-            tell(f"in one order, {name}", "pages kept", len(one.kept), "pages")
-        differing = kept_by_some(ordered.values())
-        tell("in one order", "kept by some crawls only", differing, "pages")
         for spider in options.spiders:
-            crawls = timed(spider, options.folder, server, kinds, options.rounds)
+            crawls = timed(spider, server, kinds, options.rounds)
             for name, runs in crawls.items():
                 for metric, value, unit in figures(runs, crawls[NO_FILTER]):
                     tell(f"{spider}, {name}", metric, value, unit)
-            filtered = [one for name in ordered for one in crawls[name]]
-            differing = kept_by_some(filtered)
-            tell(f"{spider}, all filtered", "kept by some crawls only", differing, "pages")
 
 
 if __name__ == "__main__":

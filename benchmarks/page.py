@@ -1,112 +1,131 @@
-"""Time a page from its bytes to its verdict: by step, as a whole, and by other tools.
+"""Time a page from its bytes to its verdict: beside lxml, by size, by step, and by other tools.
 
     python benchmarks/page.py [--json] [--most PAGES] [--f1] FOLDER_OR_FILE ...
+    python benchmarks/page.py [--json] [--pages 200] --sizes 2 8 30 100 500
 
-The steps are called one after the other as the filter does; the whole is more than their sum,
-because a page may be looked at twice and the pages of a host teach its frame. Other tools
-(the extra "bench") do the nearest they can: extract the main text, then ask an index of
-simhash fingerprints for those within 3 bits. What lxml alone takes to build a page's tree and
-to free it bounds all that works with that tree. Quote ratios within one run, of more than 64 pages:
-the library remembers so many that it read last, and would find them again in the next round.
+What lxml alone takes to build a page's tree and to free it bounds all that works with that tree.
+Quote ratios within one run, of more than 64 pages: the library remembers so many that it read last,
+and would find them again in the next round. The steps are shares of the CPU time of the whole: each
+millisecond a sample is taken of where in the library it is.
 
-With --f1 each also judges all pages of the labelled sets among the files (of the form that the head
-of `labelled_sets` describes) in stream order, for how often it is right counts beside its speed.
+Other tools (the extra "bench") do the nearest they can: extract the main text, then ask an index of
+simhash fingerprints for those within 3 bits. With --f1 each also judges all pages of the labelled
+sets among the files (of the form that the head of `labelled_sets` describes) in stream order, for
+how often it is right counts beside its speed.
+
+With --sizes pages of so many KB are made, all different, on nine sites with a menu and a footer.
+The first 60 of each size, by which the sites become known, are not counted. The words of "ordinary"
+pages are drawn from 60,000 by a Zipf law; "formulaic" ones have 250 words, as reports of one kind
+have, so that each page shares phrases with many. "Fixed" and "each 1,000 words" are a line through
+all sizes.
 """
 
 import argparse
+import signal
 import statistics
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from random import Random
+from types import FrameType
 
+import numpy as np
+from changing_sites import Markup, Site, Texts
 from corpus import Page, read_pages
 from labelled_sets import LabelledSet, read_sets
 from lxml import etree
+from made_words import Words
 from stopwatch import figure, milliseconds
 from stream_score import score
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import profile_of
-from dedup_filter.fingerprints.read_page import ReadPage
-from dedup_filter.frames.host_frames import no_context
-from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.text.blocks import Block, split_blocks
-from dedup_filter.text.concealed import read_concealed
-from dedup_filter.text.decode import as_utf8, parse
-from dedup_filter.text.marked_text import marked_text, parts_of
-from dedup_filter.text.reading import Page as TextPage
 
 Judge = Callable[[Page], str | None]
 """A page -> the URL of the page that it repeats; None: it is new."""
-Result = TypeVar("Result")
 
 HTML_PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True, collect_ids=False)
+SAMPLED = 0.001
+"""Seconds of CPU time between two samples."""
+STEPS = {
+    "": "rest",
+    "text": "blocks",
+    "text.decode": "parse",
+    "features": "words",
+    "features.analysis.hash_shingles": "shingles",
+    "features.recipes": "shingles",
+    "fingerprints": "measures",
+    "fingerprints.read_page": "words",
+    "fingerprints.sketch.simhash": "simhash",
+    "frames": "frame of the host",
+    "host_cache": "frame of the host",
+    "hamming": "look-up",
+    "store.key_table": "look-up",
+    "store.page_index": "look-up",
+    "comparison": "comparison",
+    "store": "record",
+}
+"""What modules and functions of the library do; of several the longest name counts."""
+WITH_ALL_BELOW = ("record", "look-up", "comparison")
+"""Steps that what they call belongs to, too, whatever it is."""
+SITES, FIRST = 9, 60
+VOCABULARIES = {"ordinary": 60_000, "formulaic": 250}
 
 
-class Stopwatch:
-    """Adds up the CPU time of steps that follow one another."""
+@contextmanager
+def sampled() -> Iterator[Counter[str]]:
+    """Count in which step of the library the program is, at even distances of CPU time."""
+    steps: Counter[str] = Counter()
 
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+    def sample(_: int, frame: FrameType | None) -> None:
+        names = [*_steps_of(frame)]
+        if names:
+            steps[next((each for each in WITH_ALL_BELOW if each in names), names[0])] += 1
 
-    def time(self, step: str, work: Callable[[], Result]) -> Result:
-        """Do a step."""
-        started = time.thread_time()
-        result = work()
-        self.seconds[step] += time.thread_time() - started
-        return result
-
-    def milliseconds(self, pages: int) -> dict[str, float]:
-        """Return what each step took of each of so many pages."""
-        return {step: seconds / pages * 1000 for step, seconds in self.seconds.items()}
-
-
-def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
-    """Return the milliseconds a page that each step takes, one page after the other.
-
-    Each step finds in the processor's caches what the one before has left, as in a crawl.
-    """
-    watch = Stopwatch()
-    find = _index(config)
-    for number, page in enumerate(pages):
-        markup = watch.time("decode", partial(as_utf8, page.body))
-        trees = [watch.time("parse", partial(parse, markup))]
-        if trees[0] is None:
-            continue
-        marked = watch.time("marked text", partial(marked_text, trees[0]))
-        watch.time("free the tree", trees.clear)
-        blocks = watch.time("blocks", partial(_blocks, marked))
-        content = TextPage(blocks)
-        watch.time("content", partial(getattr, content, "main"))
-        read = watch.time("words", partial(ReadPage.of, content, config))
-        context = no_context(read.shown)
-        measured = watch.time("profile", partial(profile_of, read, context, config))
-        if measured.fingerprint is not None:
-            watch.time("index", partial(find, (number, measured.fingerprint)))
-    return watch.milliseconds(len(pages))
+    before = signal.signal(signal.SIGPROF, sample)
+    signal.setitimer(signal.ITIMER_PROF, SAMPLED, SAMPLED)
+    try:
+        yield steps
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
-def _blocks(marked: str) -> list[Block]:
-    parts = parts_of(marked)
-    cut, _ = read_concealed(parts, split_blocks(parts.visible))
-    return [block for block in cut.blocks if block.kind != "title"]
+def _steps_of(frame: FrameType | None) -> Iterator[str]:
+    """Yield the steps of the library that a stack is in, the innermost first."""
+    while frame is not None:
+        package, _, module = frame.f_globals["__name__"].partition(".")
+        if package == "dedup_filter":
+            name = f"{module}.{frame.f_code.co_name}"
+            yield STEPS[max((each for each in STEPS if name.startswith(each)), key=len)]
+        frame = frame.f_back
 
 
-def _index(config: FilterConfig) -> Callable[[tuple[int, int]], None]:
-    index = HammingIndex(config.max_distance)
+def made_pages(kind: str, kilobytes: float, count: int) -> tuple[list[Page], float]:
+    """Make pages of so many KB; return them and their mean number of words."""
+    words, chance = Words(VOCABULARIES[kind]), np.random.default_rng(1)
+    sites = [_site(number, words) for number in range(SITES)]
+    pages, total = [], 0
+    for number in range(count):
+        site, paragraphs, length = sites[number % SITES], list[str](), 0
+        # What stands around the text is measured by a page without any.
+        frame = len(site.page("", ""))
+        while not paragraphs or frame + length < kilobytes * 1000:
+            paragraphs += words.paragraphs(chance, 60)
+            length = len(site.markup.body(tuple(paragraphs)))
+        html = site.page(words.line(chance, 6), site.markup.body(tuple(paragraphs)))
+        pages.append(Page(f"https://{site.host}/{number}", html.encode()))
+        total += sum(len(each.split()) for each in paragraphs)
+    return pages, total / count
 
-    def look_up_and_add(entry: tuple[int, int]) -> None:
-        row, fingerprint = entry
-        index.within(fingerprint)
-        index.add(fingerprint, row)
 
-    return look_up_and_add
+def _site(number: int, words: Words) -> Site:
+    chance, drawn = Random(number), np.random.default_rng(number)
+    site = Site(f"www.site{number}.example", Texts("en", [], chance), Markup(chance, has_menu=True))
+    site.menu = [words.line(drawn, 2) for _ in range(12)]
+    return site
 
 
 def tree_alone() -> Judge:
@@ -234,22 +253,75 @@ def _labelled(paths: list[Path]) -> Iterator[LabelledSet]:
             yield from read_sets(path.parent, [path.name.partition(".")[0]])
 
 
+def measure(pages: list[Page], first: int = 0) -> tuple[float, float, dict[str, float]]:
+    """Return milliseconds a page: of lxml alone, of the library, of each of its steps.
+
+    The first pages are judged, but not counted.
+    """
+    parse, judge = tree_alone(), ours()
+    seconds: list[tuple[float, float]] = []
+    for page in pages:
+        started = time.process_time()
+        parse(page)
+        parsed = time.process_time()
+        judge(page)
+        seconds.append((parsed - started, time.process_time() - parsed))
+    lxml_alone, whole = np.mean(seconds[first:], axis=0) * 1e3
+    judge = ours()
+    for page in pages[:first]:
+        judge(page)
+    with sampled() as steps:
+        for page in pages[first:]:
+            judge(page)
+    return lxml_alone, whole, {name: n / steps.total() * whole for name, n in steps.most_common()}
+
+
+def by_size(sizes: Iterable[float], count: int) -> Iterator[tuple[str, str, float, str]]:
+    """Yield cases, metrics, values and units of made pages."""
+    for kind in VOCABULARIES:
+        words, times = [], []
+        for size in sizes:
+            pages, length = made_pages(kind, size, FIRST + count)
+            lxml_alone, whole, steps = measure(pages, FIRST)
+            case = f"{kind}, {size:g} KB"
+            yield case, "words", length, ""
+            yield case, "lxml alone", lxml_alone, "ms/page"
+            yield case, "dedup_filter", whole, "ms/page"
+            yield case, "times lxml alone", whole / lxml_alone, ""
+            for step, taken in steps.items():
+                yield case, step, taken, "ms/page"
+            words.append(length / 1000)
+            times.append(whole)
+        if len(words) > 1:
+            # Each size has the same weight, so the smallest decide the fixed part.
+            slope, fixed = np.polyfit(words, times, 1, w=1 / np.array(times))
+            yield kind, "fixed", fixed, "ms/page"
+            yield kind, "each 1,000 words", slope, "ms"
+
+
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("data", type=Path, nargs="*", help="HTML files, or lines with a field html")
+    parser.add_argument("--sizes", type=float, nargs="+", help="KB of pages that are made instead")
+    parser.add_argument("--pages", type=int, default=200, help="of each size (200)")
     parser.add_argument("--most", type=int, default=300, help="pages of each to measure (300)")
     parser.add_argument("--rounds", type=int, default=3, help="of which the median counts (3)")
     parser.add_argument("--f1", action="store_true", help="of the labelled sets, too")
     parser.add_argument("--only", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.sizes:
+        _load_dictionaries(made_pages("ordinary", 8, 1)[0][0])
+        for each in by_size(options.sizes, options.pages):
+            figure(*each, as_json=options.json)
+        return
     pages = [page for path in options.data or [None] for page in read_pages(path, options.most)]
     length = sum(len(page.body) for page in pages) / len(pages)
     figure("sample", "pages", len(pages), "", as_json=options.json)
     figure("sample", "mean page", length / 1000, "kB", as_json=options.json)
     _load_dictionaries(pages[0])
-    for step, taken in time_steps(pages, FilterConfig()).items():
+    for step, taken in measure(pages)[2].items():
         figure("step", step, taken, "ms/page", as_json=options.json)
     for name in options.only:
         make, packages = PEERS[name]

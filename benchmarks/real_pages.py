@@ -37,8 +37,8 @@ from random import Random
 from typing import NamedTuple
 
 import real_page_sets
-from manuals import DIFFERENT, DUPLICATE, jaccard, text_shingles
 from real_page_sets import Draft, Editable, RealPage, editable, read_set
+from reference_pages import DIFFERENT, DUPLICATE, jaccard, text_shingles
 from side_by_side import Fetch, Tally, new_judges
 from stopwatch import figure
 

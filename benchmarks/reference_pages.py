@@ -23,9 +23,11 @@ from urllib.parse import quote, unquote, urlsplit
 
 from lxml import etree
 from lxml import html as lxml_html
-from manuals import DUPLICATE, jaccard
 
-__all__ = ["Drop", "Reference", "Truth"]
+__all__ = ["DIFFERENT", "DUPLICATE", "Drop", "Reference", "Truth", "jaccard", "text_shingles"]
+
+DUPLICATE, DIFFERENT = 0.8, 0.4
+"""Jaccard similarities of two pages: from the first they are duplicates, below the second not."""
 
 NO_HEADLINE = 1 / 10
 """What so many of a package's pages have for a heading or in their titles names none of them."""
@@ -96,8 +98,18 @@ class Reference:
 
     def shingles(self, path: str) -> set[int]:
         """Return the hashes of the runs of four words of a page."""
-        words = re.findall(r"\w+", _facts(self.body(path)).text.lower())
-        return {hash(tuple(words[i : i + 4])) for i in range(max(len(words) - 3, 1))}
+        return text_shingles(_facts(self.body(path)).text)
+
+
+def text_shingles(text: str) -> set[int]:
+    """Return the hashes of the runs of four words (or Chinese characters) of a text."""
+    words = re.findall(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+", text.lower())
+    return {hash(tuple(words[i : i + 4])) for i in range(max(len(words) - 3, 1))}
+
+
+def jaccard(one: set[int], other: set[int]) -> float:
+    """Return the exact Jaccard similarity."""
+    return len(one & other) / max(len(one | other), 1)
 
 
 class Truth:

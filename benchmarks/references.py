@@ -1,6 +1,6 @@
 """Send every page of real references through the filter and tell what its drops have lost.
 
-    python benchmarks/references.py [CASE ...] [--orders 5] [--limit 300] [--examples 20] [--crawl]
+    python benchmarks/references.py [CASE ...] [--orders 5] [--limit 300] [--examples 20]
 
 A case is one of `CASES`, or names of Debian packages joined by "+": each is a host of its own, and
 its pages come in a shuffled order, one package after the other. What is true of them is told by
@@ -16,18 +16,11 @@ Cost: the pages of a case are judged once an order, and read once or twice for t
 """
 
 import argparse
-import json
 import random
 import tempfile
-import threading
-from collections.abc import Iterable
-from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from typing import NamedTuple
 
-from manuals import DROPPED, QuietHandler, crawl
 from reference_pages import Drop, Reference, Truth
 from stopwatch import figure
 
@@ -42,7 +35,6 @@ CASES = {
     "sphinx": "python-django-doc",
 }
 INSIDE = 0.8
-LIST_OF_PAGES = "/list-of-pages.html"
 
 
 class Outcome(NamedTuple):
@@ -51,25 +43,6 @@ class Outcome(NamedTuple):
     urls: list[str]
     drops: dict[str, tuple[str, str]]
     """Original and kind of verdict of each dropped page."""
-
-
-class Handler(QuietHandler):
-    """Serve a folder, and beside it a page that links pages in a given order."""
-
-    def __init__(self, *args: Any, paths: Iterable[str], **options: Any) -> None:
-        self._paths = paths
-        super().__init__(*args, **options)
-
-    def do_GET(self) -> None:  # noqa: N802 - the name that http.server asks for
-        """Answer a request."""
-        if self.path != LIST_OF_PAGES:
-            super().do_GET()
-            return
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        for path in self._paths:
-            self.wfile.write(f'<a href="/{quote(path)}">{path}</a>\n'.encode())
 
 
 Pages = list[tuple[Reference, list[str]]]
@@ -95,32 +68,6 @@ def see_all(pages: Pages) -> Outcome:
             if verdict.is_duplicate:
                 drops[url] = (str(verdict.original), str(verdict.outcome))
     return Outcome(urls, drops)
-
-
-def crawl_all(pages: Pages) -> Outcome:
-    """Let Scrapy crawl all pages; from now on the references are where it found them."""
-    servers = [serve(reference, paths) for reference, paths in pages]
-    starts = [reference.url.rstrip("/") + LIST_OF_PAGES for reference, _ in pages]
-    urls = [reference.at(path) for reference, paths in pages for path in paths]
-    with tempfile.TemporaryDirectory() as folder:
-        feed = Path(folder, "kept.jl")
-        log, _ = crawl(starts, feed, "-s", "DEPTH_LIMIT=1")
-        kept = {json.loads(line)["url"] for line in feed.open(encoding="utf-8")}
-    for server in servers:
-        server.shutdown()
-        server.server_close()
-    drops = {drop["url"]: (drop["original"], drop["how"]) for drop in DROPPED.finditer(log)}
-    crawled = [url for url in urls if url in kept or url in drops]
-    return Outcome(crawled, {url: drops[url] for url in crawled if url in drops})
-
-
-def serve(reference: Reference, paths: list[str]) -> ThreadingHTTPServer:
-    """Show the pages of a reference on loopback."""
-    handler = partial(Handler, directory=str(reference.root), paths=paths)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    reference.url = f"http://127.0.0.1:{server.server_port}/"
-    return server
 
 
 def count(outcome: Outcome, drops: list[Drop], truth: Truth) -> dict[str, int]:
@@ -159,7 +106,7 @@ def measure(case: str, options: argparse.Namespace) -> None:
     dropped = []
     for seed in range(options.orders):
         pages = shuffled(references, options.limit, seed)
-        outcome = (crawl_all if options.crawl else see_all)(pages)
+        outcome = see_all(pages)
         drops = [truth.drop(url, *drop) for url, drop in outcome.drops.items()]
         for metric, value in count(outcome, drops, truth).items():
             figure(f"{case}, order {seed}", metric, value, "pages", as_json=options.json)
@@ -176,7 +123,6 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), "references"))
     parser.add_argument("--orders", type=int, default=1)
     parser.add_argument("--limit", type=int, help="so many pages of each package")
-    parser.add_argument("--crawl", action="store_true", help="by Scrapy, on loopback")
     parser.add_argument("--examples", type=int, default=0, help="show so many of the worst drops")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

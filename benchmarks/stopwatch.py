@@ -1,16 +1,18 @@
-"""Calls -> CPU milliseconds each, and figures -> a table for people or JSON for programs.
+"""Calls -> CPU milliseconds each; this process -> its memory; figures -> a table, or lines of JSON.
 
 Times are of the process, not of the wall: other programs on the machine stretch the latter.
 Of several rounds over all samples the median counts.
 """
 
 import json
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["figure", "milliseconds"]
+__all__ = ["figure", "milliseconds", "resident"]
 
 Sample = TypeVar("Sample")
 
@@ -27,6 +29,12 @@ def milliseconds(
             work(sample)
         totals.append(time.process_time() - started)
     return statistics.median(totals) / len(samples) * 1000
+
+
+def resident() -> int:
+    """Return the resident memory of this process in bytes; Linux only."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def figure(case: str, metric: str, value: float, unit: str, *, as_json: bool) -> None:

@@ -19,7 +19,6 @@ run.
 """
 
 import argparse
-import os
 import random
 import tempfile
 import time
@@ -31,7 +30,7 @@ from typing import cast
 
 import numpy as np
 from made_profiles import made_profile, made_sketch
-from stopwatch import figure
+from stopwatch import figure, resident
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile
@@ -60,10 +59,11 @@ Figure = tuple[str, float, str]
 class ProfileJudge(Judge):
     """Judges pages by ready profiles: its pages are profiles, and no host is counted."""
 
-    def _judged(self, place: Place, page: ReadPage) -> _Judged:
+    def _judged(self, place: Place, page: ReadPage, config: FilterConfig | None = None) -> _Judged:
         self._looked_up.clear()
         nothing, profile = no_context(_NOTHING), cast("PageProfile", page)
-        return _Judged(nothing, nothing, profile, self._compared(place, profile, None))
+        found = self._compared(place, profile, None, config or self._config)
+        return _Judged(nothing, nothing, profile, found)
 
     def see_all(self, pages: Sequence[Page]) -> None:
         """See pages one after the other, and write them."""
@@ -162,12 +162,6 @@ def grown(folder: Path | None, count: int, config: FilterConfig) -> int:
     judge = ProfileJudge(config, store if folder else fill(store, count))
     judge.see_all(made_pages(99, 10_000))
     return resident() - before
-
-
-def resident() -> int:
-    """Return the resident memory of this process in bytes; Linux only."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def measure(folder: Path, count: int, new: int, config: FilterConfig) -> Iterator[Figure]:

@@ -1,6 +1,7 @@
 """The options of a filter: one frozen value, checked when it is made."""
 
 import json
+import re
 from ast import literal_eval
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -16,8 +17,14 @@ from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.text.payloads import PAYLOADS, Payloads
 from dedup_filter.text.selectors import SiteSelectors
+from dedup_filter.wording import printable
 
+_IS_JSON = re.compile(r"""\s*(\{|\[\s*(["'\]]|$))""")
+_SHOWN_OF_JSON = 20
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
+PAGE_OPTIONS = ("scope", "min_similarity", "max_missing")
+"""The options that decide whether a page repeats one that was found: each page may have its own.
+All others shape what is recorded of a page, or which pages the index finds."""
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 """Strings that mean True or False."""
 _Rule = tuple[str, Callable[[Any], bool]]
@@ -204,31 +211,45 @@ def require_known(
 def option_in(name: str, value: Any) -> Any:
     """Parse the string value of an option of another type, as given on a command line.
 
-    A value that cannot be parsed is returned unchanged, and refused by `FilterConfig`.
+    Letter case does not count, except in selectors. A value that cannot be parsed is returned
+    unchanged, and refused by `FilterConfig`. Raises ConfigError for JSON that is broken.
     """
     if not isinstance(value, str):
         return value
     if name in ("ignore", "content"):
-        return _selectors_in(value)
-    default = getattr(FilterConfig, name, None)
+        return _selectors_in(name, value)
+    default, value = getattr(FilterConfig, name, None), value.strip()
     if isinstance(default, bool):
         return FLAGS.get(value.lower(), value)
     if isinstance(default, str):
-        return value
+        return value.lower()
     try:
         return literal_eval(value.capitalize())  # numbers, and none as well as None
     except (SyntaxError, ValueError):
-        return value
+        return value.lower() if name == "workers" else value
 
 
-def _selectors_in(text: str) -> Any:
-    """Read selectors: one string, none, or a JSON object of selectors by host."""
+def json_in(name: str, text: str) -> Any:
+    """Read the JSON of a setting. Raises ConfigError, which says where it is broken."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        there = (
+            repr(printable(text[error.pos :], _SHOWN_OF_JSON)) if text[error.pos :] else "its end"
+        )
+        raise ConfigError(
+            f"{name} is broken JSON: {error.msg} at character {error.pos + 1}, at {there}"
+        ) from None
+    except RecursionError:
+        raise ConfigError(f"{name} is broken JSON: it is nested too deep") from None
+
+
+def _selectors_in(name: str, text: str) -> Any:
+    """Read selectors: one string, none, a JSON list, or a JSON object of selectors by host."""
     if text.strip().lower() == "none":
         return None
-    try:
-        return json.loads(text) if text.lstrip().startswith("{") else text
-    except (ValueError, RecursionError):
-        return text
+    # A CSS selector can begin with a bracket, but not with a bracket and a quotation mark.
+    return json_in(name, text) if _IS_JSON.match(text) else text
 
 
 def _whole(least: int, most: int, *others: Any) -> _Rule:

@@ -228,14 +228,17 @@ class Judge:
         Do nothing: the index is in this process. Verdicts do not change.
         """
 
-    def claim(self, place: Place, page: ReadPage | Unjudged) -> Claim:
+    def claim(
+        self, place: Place, page: ReadPage | Unjudged, config: FilterConfig | None = None
+    ) -> Claim:
         """Judge a page; if it is recorded, the claim is pending until `commit` or `release`.
 
-        If the store fails, nothing has changed.
+        `config`: the options of the index, in which those of `PAGE_OPTIONS` may have other values
+        for this page. If the store fails, nothing has changed.
         """
         if isinstance(page, Unjudged):
             return Claim.unrecorded(page)
-        claim, expected = self._claim(place, page)
+        claim, expected = self._claim(place, page, config)
         if claim.counting is not None:
             updates = self._updates(claim.counting, expected)
             number = claim.verdict.page or 0
@@ -420,10 +423,12 @@ class Judge:
         self._batch.notes[CRAWLS] = crawls_to_json(self._crawls.values())
         return crawl.number
 
-    def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
+    def _claim(
+        self, place: Place, page: ReadPage, config: FilterConfig | None = None
+    ) -> tuple[Claim, HostContext]:
         """Judge a page, and record it; return its expected context, too."""
         self._make_room()
-        judged = self._judged(place, page)
+        judged = self._judged(place, page, config)
         counted, expected, found_by, found, *_ = judged
         if found.reason == "no_text" or found.outcome == "same_template":
             return Claim(found, state="kept"), expected
@@ -453,15 +458,18 @@ class Judge:
             claim.counting = None
         return claim, expected
 
-    def _judged(self, place: Place, page: ReadPage) -> "_Judged":
+    def _judged(
+        self, place: Place, page: ReadPage, config: FilterConfig | None = None
+    ) -> "_Judged":
         """Judge a page in the context of its host as it is expected to be."""
+        config = config or self._config
         self._looked_up.clear()
         counted, expected, earlier = self._contexts(place, page)
         found_by = self._profile(page, expected)
         if found_by.is_blank:
             return _Judged(counted, expected, found_by, verdict_on(found_by, "unjudged", "no_text"))
         visit = None if earlier is None else (earlier, visit_of(found_by, earlier))
-        compared, found = found_by, self._compared(place, found_by, visit)
+        compared, found = found_by, self._compared(place, found_by, visit, config)
         if found.outcome == "revisit" and earlier is not None and not self._has_ended(earlier):
             found = found._replace(reason="again")
         if earlier is not None and found.change and self._config.changes:
@@ -479,7 +487,9 @@ class Judge:
             found_by = profile_of(page, replace(expected, own_count=1), self._config)
             was_shown = True
         slots = self._lessons(place, found_by, found, visit)
-        return _Judged(counted, expected, found_by, found, was_shown, visit, slots, compared)
+        return _Judged(
+            counted, expected, found_by, found, was_shown, visit, slots, compared, config
+        )
 
     def _contexts(
         self, place: Place, page: ReadPage
@@ -554,10 +564,14 @@ class Judge:
         return all(each.host != place.host for each in self._stored([earlier.original or 0]))
 
     def _compared(
-        self, place: Place, page: PageProfile, visit: tuple[PageRecord, Visit] | None
+        self,
+        place: Place,
+        page: PageProfile,
+        visit: tuple[PageRecord, Visit] | None,
+        config: FilterConfig,
     ) -> Verdict:
         """Return whether a page repeats a kept or pending page."""
-        verdict, capped = judge(place, page, self._look_ups, self._config, self._is_ours, visit)
+        verdict, capped = judge(place, page, self._look_ups, config, self._is_ours, visit)
         self.capped += capped
         return verdict.named(lambda number: self._stored([number])[0].url)
 
@@ -853,6 +867,8 @@ class _Judged(NamedTuple):
     """Which slots have changed since another fetch of the page, and the key of its URL."""
     compared: PageProfile | None = None
     """The profile that was compared; None: none was."""
+    config: FilterConfig | None = None
+    """The options of this page; None: it was not compared."""
 
 
 def _is_at_its_url(place: Place, found: Verdict) -> bool:

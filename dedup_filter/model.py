@@ -179,7 +179,9 @@ class Verdict:
     distance: int | None = None
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
-    """Share of the page's shingles that its original has, 0 to 1; estimated for long pages."""
+    """Share of the words of the page that its original has, 0 to 1; 1: no text is lost. All visible
+    text counts but the frame of the host and text that changes by itself. Estimated for long pages.
+    For a revisit, the share of the page's own text that the earlier visit had."""
     reason: Reason | Source | Again | None = None
     """Why an "unjudged" page was not judged; for a duplicate, how its original was found (None:
     within `max_distance` bits, or as an equal page); "again" for a revisit of a page that was
@@ -217,6 +219,11 @@ class Verdict:
     """With the option `changes`: the first lines and paragraphs that came since then."""
     went: tuple[str, ...] = ()
     """With the options `changes` and `keep_text`: the first lines and paragraphs that went."""
+    lost: tuple[str, ...] | None = None
+    """For a duplicate, the first lines and passages that its original lacks, escaped for a log;
+    None: it is no duplicate."""
+    lost_words: int | None = None
+    """Words of all text that its original lacks."""
     text: str | None = field(default=None, repr=False)
     """The main text of the page without the frame of its host, one block a line; None: the filter
     was not opened with `with_text`, or the page has no text."""
@@ -264,6 +271,9 @@ class Verdict:
             "original": self.original,
             "distance": self.distance,
             "similarity": self.similarity,
+            "lost": None if self.lost is None else [*self.lost],
+            "lost_words": self.lost_words,
+            "words": self.words,
             "reason": self.reason,
             "cluster": self.cluster,
             "fingerprint": as_hex(self.fingerprint),
@@ -283,5 +293,11 @@ class Verdict:
     def as_unjudged(self, reason: Reason) -> "Verdict":
         """Return the verdict on the same page if it cannot be judged after all."""
         return self._replace(
-            outcome="unjudged", reason=reason, original=None, distance=None, similarity=None
+            outcome="unjudged",
+            reason=reason,
+            original=None,
+            distance=None,
+            similarity=None,
+            lost=None,
+            lost_words=None,
         )

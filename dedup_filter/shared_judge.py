@@ -230,11 +230,13 @@ class SharedJudge(Judge):
     def _has_ended(self, record: PageRecord) -> bool:
         return record.crawl in self._process.ended
 
-    def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
+    def _claim(
+        self, place: Place, page: ReadPage, config: FilterConfig | None = None
+    ) -> tuple[Claim, HostContext]:
         """Judge a page until no other process comes in between."""
         while True:
             try:
-                claim, expected = super()._claim(place, page)
+                claim, expected = super()._claim(place, page, config)
             except Overtaken:
                 self._read_afresh()
                 continue
@@ -255,9 +257,9 @@ class SharedJudge(Judge):
             return super()._profile(page, context)
         return replace(known.profile, counts=context.counts, site_counts=context.site_counts)
 
-    def _judged(self, place: Place, page: ReadPage) -> _Judged:
+    def _judged(self, place: Place, page: ReadPage, config: FilterConfig | None = None) -> _Judged:
         self._receive(place, page)
-        return super()._judged(place, page)
+        return super()._judged(place, page, config)
 
     def _waited_for(self, claim: Claim) -> Fate:
         """Wait for the fate of a page of another process that a page repeats."""
@@ -271,11 +273,15 @@ class SharedJudge(Judge):
         return "gone" if claim.state == "gone" else "kept"
 
     def _compared(
-        self, place: Place, page: PageProfile, visit: tuple[PageRecord, Visit] | None
+        self,
+        place: Place,
+        page: PageProfile,
+        visit: tuple[PageRecord, Visit] | None,
+        config: FilterConfig,
     ) -> Verdict:
         self._keys = keys_of_profile(page, has_tables=self._has_tables)
         self._pages.read(self._keys)
-        return super()._compared(place, page, visit)
+        return super()._compared(place, page, visit, config)
 
     def _original(self, found: Verdict) -> Claim | None:
         """Return the claim of the pending page, of any process, that a page repeats."""
@@ -292,7 +298,8 @@ class SharedJudge(Judge):
 
     def _entered(self, place: Place, judged: _Judged, record: PageRecord) -> PageRecord:
         """Claim a page on the servers; a page that repeats another only gets a number."""
-        compared, before = judged.compared, judged.visit[0].page if judged.visit else None
+        compared, config = judged.compared, judged.config or self._config
+        before = judged.visit[0].page if judged.visit else None
         number = self._process.number()
         known = (self._claims, self._foreign, self._gone)
         while any(number in each for each in known):  # a server has lost its counter
@@ -305,7 +312,7 @@ class SharedJudge(Judge):
             earlier = self._earlier(place)
             if (None if earlier is None else earlier.page) != before:
                 return False
-            again = super(SharedJudge, self)._compared(place, compared, judged.visit)
+            again = super(SharedJudge, self)._compared(place, compared, judged.visit, config)
             return again.original_page == judged.verdict.original_page
 
         # A page is found by every key by which it looks up.

@@ -21,6 +21,15 @@ def counted(count: float, noun: str) -> str:
     return f"{count:,.0f} {noun}{'' if count == 1 else 's'}"
 
 
+def percent(share: float) -> str:
+    """Write a share, 0 to 1, as a percentage: 100 % only for 1.
+
+    >>> percent(1), percent(0.999), percent(0.947), percent(0.004)
+    ('100 %', '99 %', '95 %', '1 %')
+    """
+    return "100 %" if share >= 1 else f"{min(max(round(100 * share), 1), 99)} %"
+
+
 def printable(text: str, longest: int | None = None) -> str:
     r"""Escape characters that move a cursor, colour a terminal or start a line; cut at `longest`.
 

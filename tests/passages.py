@@ -138,7 +138,8 @@ class Sent:
 
     @property
     def is_dropped(self):
-        return self.verdict is not None and self.verdict.outcome in self._crawl.pipeline.drops
+        judgement = self._task.result()
+        return judgement is not None and self._crawl.pipeline.is_dropped(judgement)
 
     @property
     def outcome(self):
@@ -195,7 +196,7 @@ class PlainPages:
     def read_ahead(self, waiting):
         pass
 
-    def claim(self, place, content):
+    def claim(self, place, content, config=None):
         with self._call("claim"):
             if content not in self.kept:
                 claim = self._claimed(Verdict("new", page=next(self.numbers)))
@@ -295,9 +296,9 @@ class SharedPages(PlainPages):
         self.elsewhere = {}
         self.fates = {}
 
-    def claim(self, place, content):
+    def claim(self, place, content, config=None):
         if content not in self.elsewhere or content in self.kept:
-            return super().claim(place, content)
+            return super().claim(place, content, config)
         with self._call("claim"):
             return self._repeat("near", self.elsewhere[content], "http://x/")
 

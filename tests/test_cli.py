@@ -218,7 +218,9 @@ def test_an_unknown_name_is_answered_with_the_nearest(wrong, meant):
     assert (code, meant in err) == (2, True)
 
 
-@pytest.mark.parametrize("command", ["near", "pairs", "clusters"])
+@pytest.mark.parametrize(
+    "command", ["near", *(pytest.param(n, marks=pytest.mark.slow) for n in ("pairs", "clusters"))]
+)
 def test_the_examples_in_the_help_print_what_they_say(command, tmp_path):
     shown = [line.strip() for line in run("bits", command, "--help")[1].splitlines()]
     script = [line[2:] for line in shown if line.startswith("$ ")]

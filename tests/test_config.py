@@ -3,7 +3,7 @@ from typing import get_type_hints
 import pytest
 
 from dedup_filter import ConfigError, FilterConfig, NearDuplicateFilter
-from dedup_filter.config import FilterOptions
+from dedup_filter.config import FilterOptions, option_in
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,60 @@ def test_the_ends_of_each_range_are_valid(options):
 
 @pytest.mark.parametrize("location", ["", "sqlite://somewhere", None, b"a"])
 def test_an_index_that_cannot_be_opened_is_refused(location):
-    with pytest.raises(ConfigError, match='location must be "memory:"'):
+    with pytest.raises(ConfigError, match='location must be a directory, "memory:", '):
         NearDuplicateFilter.open(location)
 
 
-def test_an_address_of_another_kind_is_named_without_its_password():
-    with pytest.raises(ConfigError, match=r"not 'mysql:\.\.\.'$"):
-        NearDuplicateFilter.open("mysql://:secret@host")
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("mysql://:secret@host", "mysql://..."),
+        ("redis//user:secret@host", "redis//..."),
+        ("Redis://:secret@host", "Redis://..."),
+        (":memory:", ":memory:"),
+        ("Memory:", "Memory:"),
+        ("localhost:6379", "localhost:..."),
+    ],
+)
+def test_a_mistyped_address_makes_no_folder_and_is_shown_without_its_password(location, shown):
+    with pytest.raises(ConfigError) as caught:
+        NearDuplicateFilter.check_options(location)
+    assert str(caught.value).endswith(f"host:port,host:port, not {shown!r}")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "value"),
+    [
+        ("scope", "Host", "host"),
+        ("payloads", " ALL ", "all"),
+        ("workers", "Auto", "auto"),
+        ("min_similarity", "NONE", None),
+        ("canonical", "TRUE", True),
+        ("ignore", '[".views", "#A"]', [".views", "#A"]),
+        ("ignore", ' [ ".views" ]', [".views"]),
+        ("ignore", '[data-id="1"], .A', '[data-id="1"], .A'),
+        ("content", '{"a.example": ["main"]}', {"a.example": ["main"]}),
+    ],
+)
+def test_a_value_of_a_command_line_is_read_in_any_case(name, given, value):
+    assert option_in(name, given) == value
+    assert getattr(FilterConfig.of({name: value}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("given", "where"),
+    [
+        ('[".views" ".x"]', """Expecting ',' delimiter at character 11, at '".x"]'"""),
+        ("['.views']", """Expecting value at character 2, at "'.views']\""""),
+        ('[".views"', "Expecting ',' delimiter at character 10, at its end"),
+        ('{"a.example": .views}', "Expecting value at character 15, at '.views}'"),
+        ('{"a":' * 100_000, "it is nested too deep"),
+    ],
+)
+def test_broken_json_is_called_so_with_its_place(given, where):
+    with pytest.raises(ConfigError) as caught:
+        option_in("ignore", given)
+    assert str(caught.value) == f"ignore is broken JSON: {where}"
 
 
 def test_options_can_be_checked_without_opening_anything(monkeypatch, tmp_path):

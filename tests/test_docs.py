@@ -149,7 +149,7 @@ def counted_stats():
     stats.page("", Verdict("revisit", change=0.5, reason="again"), NO_TEXT)
     stats.page("", Verdict("new", selected=get_args(Effect)), NO_TEXT)
     for _ in range(LAST_PAGES):
-        stats.page("http://a/", Verdict("near", "http://a/", 0, original_page=1), NO_TEXT)
+        stats.page("http://a/x", Verdict("near", "http://a/", 0, original_page=1), NO_TEXT)
     stats.fault(StoreAway())
     stats.spent(1.0)
     with NearDuplicateFilter.open() as pages:

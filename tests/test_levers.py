@@ -26,7 +26,6 @@ def dropped(line, **options):
     return sum(verdict.is_duplicate for verdict in verdicts)
 
 
-@pytest.mark.parametrize("workers", [0, 1])
 @pytest.mark.parametrize(
     ("line", "by_default", "without_numbers"),
     [
@@ -44,12 +43,12 @@ def dropped(line, **options):
         ("{} hours ago, in hall h{}", 0, 0),
     ],
 )
-def test_only_values_tell_pages_apart(line, by_default, without_numbers, workers):
+def test_only_values_tell_pages_apart(line, by_default, without_numbers):
     def filled(number):
         return line.format(number + 2, number + 2)
 
-    assert dropped(filled, workers=workers) == by_default
-    assert dropped(filled, ignore_numbers=True, workers=workers) == without_numbers
+    assert dropped(filled) == by_default
+    assert dropped(filled, ignore_numbers=True) == without_numbers
 
 
 def test_so_many_words_of_lines_may_be_missing():

@@ -16,8 +16,9 @@ def test_a_server_answers(redis_server):
 
 @pytest.mark.parametrize(
     ("ci", "code", "word"),
-    [pytest.param("", 0, "SKIPPED", marks=pytest.mark.slow), ("true", 1, "ERROR")],
+    [("", 0, "SKIPPED"), ("true", 1, "ERROR")],
 )
+@pytest.mark.slow
 def test_suite_without_servers_skips_at_home_and_fails_in_ci(tmp_path, ci, code, word):
     options = ["-n0", "--assert=plain", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *options, A_TEST_WITH_SERVER]

@@ -148,6 +148,7 @@ def test_scrapy_lists_the_command_also_outside_of_a_project(scrapy, tmp_path):
     assert scrapy("dedup", "bits", "pairs", text="8\n11\n", cwd=tmp_path) == (0, "[8, 11]\n", "")
 
 
+@pytest.mark.slow
 def test_a_crawl_loads_no_package_of_an_extra():
     """Scrapy itself loads brotli and Zstandard where they are installed."""
     code = """

@@ -4,6 +4,7 @@ import os
 import sys
 from zipfile import ZipFile
 
+import pytest
 from command_line import run_process
 from shown_commands import ROOT
 
@@ -14,6 +15,7 @@ def files_of(folder):
     return {name for name in found if "__pycache__" not in name}
 
 
+@pytest.mark.slow
 def test_a_wheel_is_whole_and_works_alone(tmp_path):
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     code, _, err = run_process(command=build, cwd=ROOT)

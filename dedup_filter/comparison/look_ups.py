@@ -39,6 +39,7 @@ from dedup_filter.comparison.candidates import (
     relation,
     relation_of_urls,
 )
+from dedup_filter.comparison.loss import NO_LOSS, loss_of
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.rule import Examined, examined
 from dedup_filter.comparison.visits import Earlier, Visit
@@ -46,10 +47,11 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Source, Verdict
 from dedup_filter.text.page_url import Place, canonical_of, url_key
-from dedup_filter.thresholds import HALF, MOST
+from dedup_filter.thresholds import HALF
 
 _TOLERANCE = 0.1
-"""How much less of an unchanged copy its original may have than before: sketches are samples."""
+"""How much less of an unchanged copy its original may have than before: what stands beside its text
+changes by itself."""
 _LONGEST_LINE = 200
 """Characters of a line that came or went."""
 _FEW_LINES = 5
@@ -195,21 +197,12 @@ class _Judging(NamedTuple):
         if visit.told.any() or not there:
             return None
         [original] = there
-        places, shares = page.blocks.places, page.blocks.shares_in(original.sketch)
-        stayed = places.in_main & ~(places.is_beside | places.is_framed | visit.came)
-        sampled = int(shares.sampled[stayed].sum())
-        share = int(shares.there[stayed].sum()) / sampled if sampled else 1.0
+        is_same_host = bool(original.host) and original.host == self.place.host
+        found = _repeating(found, page, original, is_same_host)
         before = 1.0 if earlier.similarity is None else earlier.similarity
-        if share < min(before, MOST) - _TOLERANCE:
+        if (found.similarity or 0) < before - _TOLERANCE:
             return None
-        is_exact = page.digest == original.digest
-        return found._replace(
-            outcome="exact" if is_exact else "near",
-            original_page=original.page,
-            distance=_distance(page, original),
-            similarity=share,
-            reason=earlier.reason,
-        )
+        return found._replace(distance=_distance(page, original), reason=earlier.reason)
 
     def unless_changed(self, verdict: Verdict, earlier: Earlier, visit: Visit) -> Verdict:
         """Return that a page is new if a change since an earlier visit is not in its original.
@@ -222,17 +215,19 @@ class _Judging(NamedTuple):
             return verdict
         blocks = self.page.blocks
         shares = blocks.shares_in(there[0].sketch)
-        lost = visit.told & ~shares.is_there & (shares.missing >= HALF * shares.words)
-        if not lost.any():
+        news = visit.told & ~shares.is_there & (shares.missing >= HALF * shares.words)
+        if not news.any():
             return verdict
-        text = blocks.texts[int(lost.argmax())]
-        words = float(shares.missing[lost].sum())
+        text = blocks.texts[int(news.argmax())]
+        words = float(shares.missing[news].sum())
         refused = Refusal("paragraph", words, 0, text, there[0].page, verdict.distance or 0)
         return verdict._replace(
             outcome="new",
             original_page=None,
             distance=None,
             similarity=None,
+            lost=None,
+            lost_words=None,
             reason=None,
             refused=refused,
         )
@@ -343,6 +338,21 @@ def _distance(page: PageProfile, other: Stored) -> int | None:
     return (page.fingerprint ^ other.fingerprint).bit_count()
 
 
+def _repeating(
+    verdict: Verdict, page: PageProfile, original: Stored | Candidate, is_same_host: bool
+) -> Verdict:
+    """Return the verdict on a page that repeats another: what its original lacks is lost."""
+    is_exact = page.digest == original.digest
+    lost = NO_LOSS if is_exact else loss_of(page.blocks, original.sketch, is_same_host=is_same_host)
+    return verdict._replace(
+        outcome="exact" if is_exact else "near",
+        original_page=original.page,
+        similarity=lost.similarity,
+        lost=lost.lines,
+        lost_words=lost.words,
+    )
+
+
 def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None) -> Verdict:
     """Return a verdict on a page, with the measures of its profile."""
     return Verdict(
@@ -402,15 +412,11 @@ class Compared:
         best.sort(key=lambda each: each[0].source != "canonical")
         itself = next((each for each in best if each[0].url_key == url_key), best[0])
         original, share = next((each for each in best if is_ours(each[0].crawl)), itself)
-        is_revisit = original.url_key == url_key and not is_ours(original.crawl)
-        is_exact = page.digest == original.digest
-        return verdict._replace(
-            outcome="revisit" if is_revisit else "exact" if is_exact else "near",
-            original_page=original.page,
-            distance=original.distance,
-            similarity=share,
-            reason=original.source,
-        )
+        verdict = verdict._replace(distance=original.distance, reason=original.source)
+        if original.url_key == url_key and not is_ours(original.crawl):
+            again = {"outcome": "revisit", "similarity": share}
+            return verdict._replace(original_page=original.page, **again)
+        return _repeating(verdict, page, original, original.is_same_host)
 
     def _refusal(self, nearest: Examined) -> Refusal | None:
         """Return why the page does not repeat a candidate; its lines if only few are missing."""

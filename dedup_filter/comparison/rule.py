@@ -49,6 +49,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dedup_filter.comparison.candidates import Candidate, counts_in
+from dedup_filter.comparison.loss import known_prose, unlike
 from dedup_filter.features.analysis import hash_words
 from dedup_filter.features.languages import function_words
 from dedup_filter.features.tokens import tokens_of_parts
@@ -231,9 +232,7 @@ class _Comparison:
     @cached_property
     def _known_prose(self) -> BoolArray:
         """The paragraphs that the candidate has, or most of their sampled phrases."""
-        shares = self.shares
-        known: BoolArray = shares.is_there | (2 * shares.there > shares.sampled)
-        return known & self.places.is_prose
+        return known_prose(self.places, self.shares)
 
     @property
     def _edges(self) -> BoolArray:
@@ -281,14 +280,9 @@ class _Comparison:
     def _unlike(self, left: BoolArray) -> BoolArray:
         """Return the blocks, of some, that the candidate lacks or has with other words."""
         places, shares = self.places, self.shares
-        unlike = left & ~shares.is_there & (shares.there < shares.phrases)
         if self.candidate.kinship == "series":
-            return unlike
-        # Sampled phrases show whether a paragraph is there. A line has too few of them, so it is
-        # missing, unless the text was cut into other blocks.
-        prose = self._compared & places.in_main & self._known_prose
-        is_cut_alike = self._words(prose & shares.is_there) >= HALF * self._words(prose)
-        return unlike & ((shares.missing > 0) | (is_cut_alike & ~places.is_prose))
+            return left & ~shares.is_there & (shares.there < shares.phrases)
+        return unlike(places, shares, left, self._compared & places.in_main & self._known_prose)
 
     def _edited(self, compared: BoolArray, unlike: BoolArray) -> BoolArray:
         """Return the paragraphs that the candidate has in other words, and lines between them."""

@@ -32,7 +32,7 @@ from dedup_filter.review.explained_page import NamedPage
 from dedup_filter.review.recorded_pages import RecordedPages, require_pages
 from dedup_filter.review.refusals import Ignorable, ignorable
 from dedup_filter.store.page_index import PageIndex
-from dedup_filter.text.selectors import ANY_HOST
+from dedup_filter.text.url_pattern import ANY_HOST
 from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted
 

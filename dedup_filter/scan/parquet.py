@@ -23,8 +23,10 @@ _GROUP_BYTES = 64 * 2**20
 """Uncompressed bytes of a row group that is written."""
 _DEFAULTS = FieldNames("html", ("text",), "url")
 """Default columns: html or text may be missing, and so may url."""
-_NUMBERS = {"distance": "int64", "similarity": "float64", "cluster": "int64", "change": "float64"}
-"""Types of a mark's fields; the others are strings."""
+_INTEGERS = ("distance", "lost_words", "words", "cluster")
+_SHARES = ("similarity", "change")
+_LINES = ("lost",)
+"""Fields of a mark by their types; the others are strings."""
 
 
 class DamagedFileError(DedupError):
@@ -103,8 +105,13 @@ class ParquetOutput:
         self, file: BinaryIO, like: ParquetRows, mark: str | None, text: str | None = None
     ) -> None:
         arrow = _pyarrow()
-        fields = ((name, _NUMBERS.get(name, "string")) for name in Verdict("new").as_json())
-        marks = arrow.struct([(name, getattr(arrow, kind)()) for name, kind in fields])
+        types = {
+            **dict.fromkeys(Verdict("new").as_json(), arrow.string()),
+            **dict.fromkeys(_INTEGERS, arrow.int64()),
+            **dict.fromkeys(_SHARES, arrow.float64()),
+            **dict.fromkeys(_LINES, arrow.list_(arrow.string())),
+        }
+        marks = arrow.struct([*types.items()])
         self._schema = like.schema
         self._added = [each for each in (text, mark) if each is not None]
         for name in self._added:

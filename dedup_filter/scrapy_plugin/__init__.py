@@ -32,6 +32,7 @@ from dedup_filter.scrapy_plugin.outputs import DuplicatesFile, NearDuplicate, re
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicateMiddleware, NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
+from dedup_filter.store.location import folder_of
 
 __all__ = ["Addon", "NearDuplicate"]
 
@@ -93,7 +94,8 @@ class Addon:
     def _open(self, crawler: Crawler) -> None:
         settings = PluginSettings.read(crawler.settings)
         end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
-        stats = CrawlStats(crawler.stats, end_crawl)
+        has_texts = folder_of(settings.index) and settings.options.get("keep_text")
+        stats = CrawlStats(crawler.stats, end_crawl, settings.index if has_texts else None)
         duplicates = rules = None
         # Before the index is opened, and locked.
         if settings.duplicates is not None:

@@ -1,115 +1,273 @@
-"""Verdicts of a crawl -> warnings about hosts, and hints which elements could be ignored.
+"""Verdicts of a crawl -> warnings about hosts and templates, and hints which lines keep copies.
 
-Warnings come at once. They name a host whose pages a person should look at: each host gets each
-warning once; the log names the first hosts of each kind, and further hosts are only counted.
+Warnings come at once. They name pages at which a person should look. Counted are the last pages of
+each host, and of each template, the URLs of one pattern. Each host or template gets a warning once;
+the log names the first of each kind, and further ones are only counted.
 
-    one_original      nearly all of the host's last pages repeat the same page
-    made_by_scripts   nearly all of them have no text without their scripts
+    one_original     over .8 of a host's last pages repeat the same page
+    mostly_dropped   over .8 of a template's last pages repeat others, and these are few
+    unjudged         over .2 of a host's last pages are unjudged for the same reason
+
+A template that loses its pages is told from copies that a crawl is meant to drop:
+
+    mirrors          each page repeats a page of its own: the originals are as many as the pages.
+                     Of different pages that are taken for one, many repeat the same original. So
+                     nothing is said of a mirror: to drop it is what its user wants, and the log
+                     has a line for each page.
+    session ids      not counted is a page at another spelling or view of the URL of its original
+                     (`kinship`), a page that names that URL as canonical, and an equal page whose
+                     URL differs only in parts that look like ids.
+    revisits         repeat no other page.
 
 Hints come at the end of the crawl, when the number of pages is known:
 
-    a near page that is new only for lines its nearest page lacks -> the elements with these lines
-    -> counted by host, selector and text with masked numbers -> the most frequent
+    a near page that is new only for lines its nearest page lacks -> the elements with these lines,
+    or the lines themselves -> counted by host, selector and text with masked numbers -> the most
+    frequent
 
-A page is counted only if every missing line is in these elements: without the elements the page
-would repeat its nearest page. (Nearly always: without an element, the frame and the main text may
-change, too.)
+A page is counted only if it would repeat its nearest page without the lines. (Nearly always:
+without an element, the frame and the main text may change, too.)
 
-Memory and cost are bounded. Warnings: the hosts seen last are counted, with 1 KB each at most, 5 us
-a page. Hints: 3 ms and at most 0.5 KB a counted page (see `ignorable`), up to a bound for each host
-and for the crawl; pages beyond the bound are not counted, and other pages cost nothing.
+Memory and cost are bounded. Warnings: the hosts and templates seen last are counted, with 2 KB each
+at most, 10 us a page. Hints: 3 ms and at most 0.5 KB a counted page (see `ignorable`), up to a
+bound for each host and for the crawl; pages beyond the bound are not counted, and other pages cost
+nothing.
 """
 
 import re
 from collections import Counter, OrderedDict, deque
+from collections.abc import Sequence
+from math import ceil
+from shlex import quote
 from typing import NamedTuple
 
-from dedup_filter.model import MissingLine, Verdict
+from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.refusals import Ignorable, ignorable
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.page_url import host_of
+from dedup_filter.text.page_url import ONE_PAGE, host_of, kinship, patterns
 from dedup_filter.wording import counted, printable
 
-MOST_HOSTS = 2_000
-"""Hosts that are counted at a time."""
+MOST_GROUPS = 6_000
+"""Hosts and templates that are counted at a time."""
 MOST_NAMED = 20
-"""Hosts that the log names for each kind of warning."""
-LAST_PAGES, NEARLY_ALL = 50, 45
-"""Pages of a host that are looked at, and how many of them must be alike for a warning."""
+"""Hosts or templates that the log names for each kind of warning."""
+LAST_PAGES, LEAST_PAGES = 50, 20
+"""Pages of a host or a template that are looked at, and the fewest that give a warning."""
+NEARLY_ALL, MANY_UNJUDGED = 0.8, 0.2
+"""Shares of these pages above which there is a warning."""
 _LONGEST = 500
-"""Characters of a URL or a host in a message."""
-MANY = 10
-"""Pages needed for a hint. Fewer can be looked through, and their lines may be content (one chair
-in nine sizes)."""
+"""Characters of a URL, a host or a template in a message."""
+MANY = 5
+"""Pages needed for a hint. Their lines may be content (one chair in five sizes)."""
 MOST_HINTS = 3
 """Hints of a crawl. The user has to consider each; the next crawl gives the remaining hints."""
 MOST_OF_HOST, MOST_OF_CRAWL = 1_000, 20_000
 """Pages examined of a host and of a crawl. More pages of a host add nothing; 20,000 pages take a
 minute."""
+_LONGEST_LINE = 60
+"""Characters of a line in a message."""
 _LONGEST_HOST = 255
 """Most characters of a host by the rules of DNS."""
 _NUMBER = re.compile(r"[A-Za-z]*\d[A-Za-z\d.,:]*")
+_ID = re.compile(r"(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{8,}", re.IGNORECASE)
+"""A part of a URL that may be the id of a visitor: letters and digits."""
 
 TEXTS = {
-    "one_original": "{host}: {count} of the last {last} pages repeat {url}: look at some of them "
-    "in a browser. If they show a consent form, a login, an error or a request to wait, the site "
-    "holds its pages back: give it what it needs, or slow down (DOWNLOAD_DELAY). If they differ, "
-    "scripts load the difference: have the pages rendered (scrapy-playwright)",
-    "made_by_scripts": "{host}: {count} of the last {last} pages have no text without their "
-    "scripts, and are kept unjudged: have them rendered (scrapy-playwright), or name the item "
-    "fields that hold text (DEDUP_TEXT_FIELDS)",
+    "one_original": "{count} of the last {last} pages of {name} repeat {original}: look at some of "
+    "them in a browser. If they show a consent form, a login, an error or a request to wait, the "
+    "site holds its pages back: give it what it needs, or slow down (DOWNLOAD_DELAY). If they "
+    "differ, scripts load the difference: have the pages rendered (scrapy-playwright)",
+    "mostly_dropped": "{count} of the last {last} pages of {name} repeat another: {original} and "
+    "{url}; see: {command}",
+    "unjudged": "{count} of the last {last} pages of {name} {why}",
 }
 """The log's messages by kind of warning."""
 
+_FIELDS = "name the item fields that hold text (DEDUP_TEXT_FIELDS)"
+UNJUDGED = {
+    "by_script": "are made by scripts, and kept unjudged (by_script): have them rendered "
+    f"(scrapy-playwright), or {_FIELDS}",
+    "no_text": "have no text, and are kept unjudged (no_text): if a browser shows text, have them "
+    f"rendered (scrapy-playwright), or {_FIELDS}",
+    "too_short": "have no text of 20 words, and are dropped only for equal pages (too_short): "
+    f"if items have more text, {_FIELDS}",
+    "too_large": f"are too large to be read, and kept unjudged (too_large): {_FIELDS}",
+    "too_slow": f"took too long to be read, and are kept unjudged (too_slow): {_FIELDS}",
+    "binary": "are files, and kept unjudged (binary): have equal files dropped (DEDUP_PAYLOADS), "
+    f"or {_FIELDS}",
+    "not_html": f"are no HTML, and kept unjudged (not_html): {_FIELDS}",
+    "no_response": f"have no response, and are kept unjudged (no_response): {_FIELDS}",
+    "pending": "repeat pages that were pending for a minute, and are kept unjudged (pending): "
+    "later pipelines must be quicker",
+}
+"""Why pages are unjudged, and what can be done. The log names item fields without text and faults
+by other messages."""
+
+_Key = tuple[str, ...]
+"""Host, selector or "", and the texts of the elements, or the lines, with masked numbers."""
+_Mark = int | str
+"""What a page counts for: the number of its original, the reason why it is unjudged, or 0."""
+
 
 class Warned(NamedTuple):
-    """A host that gets a warning."""
+    """A host or a template that gets a warning."""
 
     kind: str
     text: str | None
-    """The message for the log; None: the log has named enough hosts."""
+    """The message for the log; None: the log has named enough of this kind."""
 
 
-class HostWatch:
-    """Count the verdicts of a crawl by host."""
+class _Due(NamedTuple):
+    """A warning that the last pages of a host or a template call for."""
 
-    def __init__(self) -> None:
-        self._hosts: OrderedDict[str, deque[int | str]] = OrderedDict()
-        """For the last pages of each host: the number of the original, the kind of warning that an
-        unjudged page counts for, or "". The host seen longest ago comes first."""
-        self._warned: dict[str, set[str]] = {kind: set() for kind in TEXTS}
-        """Hosts that have had a warning, by kind."""
+    kind: str
+    name: str
+    """Of the host or the template."""
+    pages: int
+    """Pages that the warning is about."""
+    last: int
+    """Pages that were looked at."""
+    reason: str = ""
+    """Why they are unjudged."""
+
+
+class Watch:
+    """Count the verdicts of a crawl by host and by template.
+
+    `index`: the folder of an index that keeps the text of its pages, for the command in a message.
+    """
+
+    def __init__(self, index: str | None = None) -> None:
+        self._command = "dedup-filter compare" + (f" --index {_quoted(index)}" if index else "")
+        self._last: OrderedDict[str, deque[_Mark]] = OrderedDict()
+        """The last pages of each host or template; the one seen longest ago comes first."""
+        self._warned: set[tuple[str, str]] = set()
+        """Hosts and templates that have had a warning, with the reason or ""."""
+        self._counts = Counter[str]()
+        """Warnings by kind."""
 
     def __len__(self) -> int:
-        return len(self._hosts)
+        return len(self._last)
 
-    def see(self, url: str, verdict: Verdict) -> Warned | None:
-        """Count a page; return the warning about its host that is due now.
+    def see(self, url: str, verdict: Verdict) -> list[Warned]:
+        """Count a page; return the warnings that are due now.
 
         Pages without a URL or a host are not counted: no person could look at them.
         """
         host = host_of(url) if url else ""
         if not host:
-            return None
-        last = self._hosts.setdefault(host, deque(maxlen=LAST_PAGES))
-        self._hosts.move_to_end(host)
-        if len(self._hosts) > MOST_HOSTS:
-            self._hosts.popitem(last=False)
-        by_script = verdict.reason in ("by_script", "no_text")
-        kind = "made_by_scripts" if by_script else "one_original"
-        mark = kind if by_script else verdict.original_page if verdict.is_duplicate else None
-        last.append("" if mark is None else mark)
-        count = 0 if mark is None else last.count(mark)
-        warned = self._warned[kind]
-        if count < NEARLY_ALL or host in warned:
-            return None
-        warned.add(host)
-        if len(warned) > MOST_NAMED:
-            return Warned(kind, None)
-        shown, original = printable(host, _LONGEST), printable(verdict.original or "", _LONGEST)
-        text = TEXTS[kind].format(host=shown, count=count, last=LAST_PAGES, url=original)
-        is_last = len(warned) == MOST_NAMED
-        return Warned(kind, f"{text} (more such hosts are only counted)" if is_last else text)
+            return []
+        original = (verdict.original_page or 0) if _repeats_another(url, verdict) else 0
+        is_unjudged = verdict.outcome == "unjudged" and verdict.reason in UNJUDGED
+        due = _of_host(host, self._with(host, str(verdict.reason) if is_unjudged else original))
+        templates = patterns(url)
+        for template in templates:
+            mark = 0 if _differs_by_ids(url, verdict) else original
+            due += _of_template(template, self._with(template, mark))
+        return [
+            self._warned_of(each, url, verdict)
+            for each in due
+            if self._is_first(each, {host, *templates})
+        ]
+
+    def _with(self, name: str, mark: _Mark) -> deque[_Mark]:
+        """Add a page to the last pages of a host or a template, and return these."""
+        last = self._last.setdefault(name, deque(maxlen=LAST_PAGES))
+        self._last.move_to_end(name)
+        if len(self._last) > MOST_GROUPS:
+            self._last.popitem(last=False)
+        last.append(mark)
+        return last
+
+    def _is_first(self, due: _Due, names: set[str]) -> bool:
+        """Return whether a warning is due for the first time, and note it.
+
+        `names`: the host and the templates of the page. Dropped pages are named once: as pages of
+        the host or of a template.
+        """
+        alike = {due.name} if due.reason else names
+        if any((name, due.reason) in self._warned for name in alike):
+            return False
+        self._warned.add((due.name, due.reason))
+        return True
+
+    def _warned_of(self, due: _Due, url: str, verdict: Verdict) -> Warned:
+        self._counts[due.kind] += 1
+        if self._counts[due.kind] > MOST_NAMED:
+            return Warned(due.kind, None)
+        original = verdict.original or ""
+        text = TEXTS[due.kind].format(
+            name=_shown(due.name),
+            count=due.pages,
+            last=due.last,
+            why=UNJUDGED.get(due.reason),
+            original=_shown(original),
+            url=_shown(url),
+            command=f"{self._command} {_quoted(original)} {_quoted(url)}",
+        )
+        is_last = self._counts[due.kind] == MOST_NAMED
+        return Warned(due.kind, f"{text} (more of this kind are only counted)" if is_last else text)
+
+
+def _of_host(host: str, last: deque[_Mark]) -> list[_Due]:
+    mark = last[-1]
+    if len(last) < LEAST_PAGES or not mark:
+        return []
+    count = last.count(mark)
+    if isinstance(mark, str):
+        is_due = count > MANY_UNJUDGED * len(last)
+        return [_Due("unjudged", host, count, len(last), mark)] if is_due else []
+    is_due = count > NEARLY_ALL * len(last)
+    return [_Due("one_original", host, count, len(last))] if is_due else []
+
+
+def _of_template(template: str, last: deque[_Mark]) -> list[_Due]:
+    count, originals = len(last) - last.count(0), {*last} - {0}
+    if len(last) < LEAST_PAGES or not last[-1] or count <= NEARLY_ALL * len(last):
+        return []
+    are_few = len(originals) < (1 - NEARLY_ALL) * len(last)
+    return [_Due("mostly_dropped", template, count, len(last))] if are_few else []
+
+
+def _repeats_another(url: str, verdict: Verdict) -> bool:
+    """Return whether a page repeats a page that is another one by its URL, as far as can be told.
+
+    If the page names a canonical URL, its arguments and those of the original do not count.
+    """
+    if not verdict.is_duplicate or verdict.reason == "canonical":
+        return False
+    original = verdict.original or ""
+    if kinship(url, original) in ONE_PAGE:
+        return False
+    named = verdict.canonical
+    return named is None or kinship(_without_query(named), _without_query(original)) not in ONE_PAGE
+
+
+def _without_query(url: str) -> str:
+    return url.partition("?")[0]
+
+
+def _differs_by_ids(url: str, verdict: Verdict) -> bool:
+    """Return whether a page equals its original, and their URLs differ in what may be ids alone.
+
+    The last segment of the path is no such part: it may be the id of a page.
+    """
+    return verdict.outcome == "exact" and _without_ids(url) == _without_ids(verdict.original or "")
+
+
+def _without_ids(url: str) -> tuple[str, str, str]:
+    path, _, query = url.partition("?")
+    folders, _, page = path.rpartition("/")
+    return _ID.sub("", folders), page, _ID.sub("", query)
+
+
+def _shown(text: str) -> str:
+    return printable(text, _LONGEST)
+
+
+def _quoted(text: str) -> str:
+    """Write a word of a command, for a shell and escaped for a log."""
+    return quote(printable(text))
 
 
 class Hints:
@@ -118,31 +276,54 @@ class Hints:
     def __init__(self) -> None:
         self._examined = Counter[str]()
         """Pages by host."""
-        self._pages = Counter[tuple[str, ...]]()
-        """Pages by host, selector and masked texts of the elements."""
-        self._first: dict[tuple[str, ...], Ignorable] = {}
-        """The elements of the first of these pages."""
+        self._pages = Counter[_Key]()
+        self._first: dict[_Key, Ignorable | Sequence[str]] = {}
+        """The elements of the first of these pages, or its lines."""
+        self._words = Counter[_Key]()
+        """The most words that one of these pages has beyond its nearest page."""
 
-    def see(self, url: str, lines: tuple[MissingLine, ...], page: PageText) -> None:
-        """Count a page; `lines` are all its lines that are missing in its nearest page."""
-        host = host_of(url)
+    def see(self, url: str, refusal: Refusal, page: PageText) -> None:
+        """Count a page, if its nearest page lacks lines alone; `refusal` names them."""
+        host, lines = host_of(url), refusal.lines
         if not lines or not 0 < len(host) <= _LONGEST_HOST:
             return
         if self._examined[host] == MOST_OF_HOST or self._examined.total() >= MOST_OF_CRAWL:
             return
         self._examined[host] += 1
         found = ignorable(page, lines)
-        if found is not None:
-            texts = (_NUMBER.sub("#", text) for _, text in found.elements)
-            key = (host, found.selector, *texts)
-            self._pages[key] += 1
-            self._first.setdefault(key, found)
+        if found is None:
+            selector, texts = "", [line.text[:_LONGEST] for line in lines]
+        else:
+            selector, texts = found.selector, [text for _, text in found.elements]
+        key = (host, selector, *(_NUMBER.sub("#", text) for text in texts))
+        self._pages[key] += 1
+        self._first.setdefault(key, found or texts)
+        self._words[key] = max(self._words[key], ceil(refusal.words))
 
     def messages(self) -> list[str]:
         """Return the messages for the log at the end of the crawl, one for host and selector."""
         hints: dict[tuple[str, ...], str] = {}
         for key, pages in self._pages.most_common():
             if pages >= MANY and key[:2] not in hints:
+                first = self._first[key]
+                if isinstance(first, Ignorable):
+                    hint = first.hint("them")
+                else:
+                    hint = _in_lines(first, self._words[key])
                 differ = f"{counted(pages, 'near page')} of {printable(key[0])} differ"
-                hints[key[:2]] = f"{differ} {self._first[key].hint('them')}"
+                hints[key[:2]] = f"{differ} {hint}"
         return [*hints.values()][:MOST_HINTS]
+
+
+def _in_lines(lines: Sequence[str], words: int) -> str:
+    """Describe lines that are in no element with a name.
+
+    >>> print(_in_lines(["Sold 1037 times"], 3))
+    only in 'Sold 1037 times', in no element that an id or a class names: unless that is content, \
+DEDUP_MAX_MISSING = 3 would drop them, and other pages that differ in so few words
+    """
+    shown = " and ".join(repr(each[:_LONGEST_LINE]) for each in lines)
+    return (
+        f"only in {shown}, in no element that an id or a class names: unless that is content, "
+        f"DEDUP_MAX_MISSING = {words} would drop them, and other pages that differ in so few words"
+    )

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 
 from twisted.internet import task
 
+from dedup_filter.config import FilterConfig
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.judge import Claim
 from dedup_filter.model import Fate
@@ -59,7 +60,7 @@ class IndexCalls:
         self._timed(reading.result, self._stats.spent)
         self._waiting[reading] = None
         try:
-            claim = await self._ask(partial(self._claim, reading))
+            claim = await self._ask(partial(self._claim, reading, page.treatment.config))
         finally:
             self._waiting.pop(reading, None)  # the call may have been cancelled
         page.reading = None
@@ -67,11 +68,11 @@ class IndexCalls:
             self._stats.answered()
         return claim
 
-    def _claim(self, reading: Reading) -> Claim:
+    def _claim(self, reading: Reading, config: FilterConfig | None) -> Claim:
         """Claim a page; a shared index is read for the pages that wait behind it, too."""
         self._judge.read_ahead(those_read([*self._waiting]))
         self._waiting.pop(reading, None)
-        return self._judge.claim(reading.place, reading.result())
+        return self._judge.claim(reading.place, reading.result(), config)
 
     async def fate_of_original(self, claim: Claim) -> Fate | None:
         """Return the state of the page that a page repeats; None: it cannot be found out."""

@@ -4,7 +4,7 @@
     line in the log     what the page repeats and how closely; or why it is kept though it is near
     DEDUP_DUPLICATES    a line of JSON for each duplicate, as it is found:
                         {"url": ..., "outcome": "near", "original": ..., "distance": 3,
-                         "similarity": 0.9412, "fingerprint": "00ab...", "cluster": 17, ...}
+                         "similarity": 0.9412, "lost": ["XL"], "lost_words": 1, "cluster": 17, ...}
     DEDUP_REPORT        an HTML file, which each crawl writes anew when it ends
 
 An existing file of duplicates is continued, for example by a resumed job. Each line reaches the
@@ -27,9 +27,11 @@ from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.refusals import why
 from dedup_filter.scrapy_plugin.index_calls import in_thread
 from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.wording import counted, printable
+from dedup_filter.wording import counted, percent, printable
 
 _LONGEST_URL = 500
+_MOST_LINES, _LONGEST_LINE = 3, 40
+"""Lost lines that are named in the log, and characters of each."""
 
 logger = logging.getLogger("dedup_filter")
 
@@ -68,24 +70,35 @@ def dropped_for(url: str, verdict: Verdict) -> NearDuplicate:
 def describe(url: str, verdict: Verdict) -> str:
     """Describe in one line what a duplicate repeats, and how closely. URLs are escaped for a log.
 
-    >>> describe("http://a/2", Verdict("near", "http://a/1", distance=3, similarity=0.92))
-    '(near, 3 bits, 92 % similar): http://a/2 repeats http://a/1'
+    >>> near = Verdict("near", "http://a/1", distance=3, similarity=0.92, lost=("XL", "EUR 26.90"))
+    >>> describe("http://a/2", near)
+    '(near, 3 bits, 92 % similar; without "XL", "EUR 26.90"): http://a/2 repeats http://a/1'
     """
     kind: list[str] = [verdict.outcome.replace("_", " ")]
     if verdict.outcome != "exact" and verdict.distance is not None:
         kind.append(counted(verdict.distance, "bit"))
     if verdict.outcome != "exact" and verdict.similarity is not None:
-        kind.append(f"{100 * verdict.similarity:.0f} % similar")
+        kind.append(f"{percent(verdict.similarity)} similar")
     if verdict.reason is not None:
         kind.append(verdict.reason.replace("_", " "))
+    how = ", ".join(kind) + _lost_in(verdict)
     page, original = _shown(url), _shown(verdict.original)
     if verdict.outcome == "same_template":
         return f"({kind[0]}): {page} has few words beside the frame of its host"
     if verdict.outcome == "revisit":
-        return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
+        return f"({how}): {page} was kept in an earlier crawl"
     if verdict.original == url:
-        return f"({', '.join(kind)}): {page} was fetched before in this crawl"
-    return f"({', '.join(kind)}): {page} repeats {original}"
+        return f"({how}): {page} was fetched before in this crawl"
+    return f"({how}): {page} repeats {original}"
+
+
+def _lost_in(verdict: Verdict) -> str:
+    """Name the first lines that are lost; if these are not all, say how many words are lost."""
+    lines = verdict.lost or ()
+    named = ", ".join(f'"{printable(each, _LONGEST_LINE)}"' for each in lines[:_MOST_LINES])
+    are_all = len(lines) <= _MOST_LINES and all(len(each) <= _LONGEST_LINE for each in lines)
+    in_all = "" if are_all else f" ... ({counted(verdict.lost_words or 0, 'word')})"
+    return f"; without {named}{in_all}" if lines else ""
 
 
 def describe_refusal(url: str, refusal: Refusal) -> str:

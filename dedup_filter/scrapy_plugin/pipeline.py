@@ -76,12 +76,10 @@ class NearDuplicatePipeline:
         self.settings, self.pages, self.stats = settings, pages, stats
         self.rules, self.duplicates = rules, duplicates
         self.summary_interval = summary_interval
-        self.drops = set() if settings.action == "tag" else set[str](DROPPED)
+        self._drops = {*DROPPED, *(["revisit"] if pages.config.revisit == "drop" else [])}
         """Outcomes of pages whose items are dropped."""
-        if self.drops and pages.config.revisit == "drop":
-            self.drops.add("revisit")
         self.index = IndexCalls(pages, stats)
-        self.visits = Visits(settings, pages.config.judged_payloads, stats, self._ended)
+        self.visits = Visits(settings, settings.page_rules(pages.config), stats, self._ended)
         self._summed_up = monotonic()
 
     @classmethod
@@ -91,13 +89,15 @@ class NearDuplicatePipeline:
 
         return Addon.of(crawler).pipeline
 
-    def is_dropped(self, verdict: Verdict) -> bool:
+    def is_dropped(self, judgement: Judgement) -> bool:
         """Return whether the item of a page is dropped.
 
         A page that has changed never is, nor one that the feed of a killed crawl may lack.
         """
+        verdict = judgement.verdict
         is_wanted = bool(verdict.change) or verdict.reason == "again"
-        return verdict.outcome in self.drops and not (verdict.outcome == "revisit" and is_wanted)
+        is_kept = judgement.action == "tag" or (verdict.outcome == "revisit" and is_wanted)
+        return verdict.outcome in self._drops and not is_kept
 
     async def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
         """Return the item, or raise NearDuplicate if its page repeats an earlier one."""
@@ -106,10 +106,10 @@ class NearDuplicatePipeline:
         if judgement is None:
             return item
         verdict = judgement.verdict
-        if self.is_dropped(verdict):
+        if self.is_dropped(judgement):
             self.stats.add("items_dropped")
             raise dropped_for(judgement.url, verdict)
-        if self.settings.action == "tag":
+        if judgement.action == "tag":
             field, mark = self.settings.tag_field, verdict.as_json()
             self._put(item, field, mark, _NOT_TAGGED, stat="items_not_tagged")
         if self.settings.text_out is not None and verdict.text is not None:
@@ -126,14 +126,16 @@ class NearDuplicatePipeline:
         visit, judgement = self.visits.no_response, None
         try:
             visit = self.visits.visit_of(item)
-            if not visit.opted_out:
-                page = self.visits.page(item, visit)
+            page = self.visits.page(item, visit) if visit.treatment.judge else None
+            if page is not None and not page.treatment.judge:
+                self.stats.add("opted_out")
+            elif page is not None:
                 judgement = await self._final(page, visit)
                 if self.count(judgement, page.text):
                     self._note(judgement, page.text)
         except Exception as fault:
             judgement = self.failed(fault)
-        if judgement is not None and self.is_dropped(judgement.verdict):
+        if judgement is not None and self.is_dropped(judgement):
             self.visits.end(judgement, "kept")
         else:
             visit.under_way.append((item, judgement))
@@ -164,8 +166,11 @@ class NearDuplicatePipeline:
         try:
             page = page or visit.read()
             judgement = visit.known(page)
-            if judgement is None and isinstance(page.text, str):
-                judgement = Judgement(Verdict("unjudged", reason=page.text), page.url)
+            if judgement is None and page.treatment.fault is not None:
+                judgement = self.failed(page.treatment.fault)
+            elif judgement is None and isinstance(page.text, str):
+                verdict = Verdict("unjudged", reason=page.text)
+                judgement = Judgement(verdict, page.url, page.treatment.action)
             elif judgement is None:
                 self.index.read(page)  # also while another page of the response has its turn
                 async with visit.turn:
@@ -179,7 +184,7 @@ class NearDuplicatePipeline:
     async def _claimed(self, page: Page, visit: Visit) -> Judgement:
         """Judge a page, and claim it if it is recorded."""
         claim = await self.index.claim(page)
-        judgement = Judgement(claim.verdict, page.url, visit, claim)
+        judgement = Judgement(claim.verdict, page.url, page.treatment.action, visit, claim)
         if claim.state == "pending":  # an index in memory may record no duplicates
             self.visits.claim(judgement)
         if visit is self.visits.no_response or page is visit.page:
@@ -201,7 +206,7 @@ class NearDuplicatePipeline:
     def failed(self, fault: Exception) -> Judgement:
         """Report a fault; return the judgement on a page that could not be judged for it."""
         self.stats.fault(fault, NOT_JUDGED)
-        judgement = Judgement(Verdict("unjudged", reason="error"), "")
+        judgement = Judgement(Verdict("unjudged", reason="error"), "", self.settings.action)
         self.count(judgement, "error")
         return judgement
 
@@ -243,7 +248,7 @@ class NearDuplicatePipeline:
             self._add_to_rules(judgement)
         if verdict.refused is not None:
             logger.debug("Kept %s", describe_refusal(url, verdict.refused))
-        if self.is_dropped(verdict):
+        if self.is_dropped(judgement):
             self.stats.add("bytes_dropped", text.size if isinstance(text, PageText) else 0)
             logger.log(self.settings.log_level, "Dropped %s", describe(url, verdict))
         elif verdict.outcome in DROPPED:
@@ -343,7 +348,7 @@ class NearDuplicateMiddleware:
     def expect(self, item: Any, response: Response) -> None:
         """Register an item of a response that is on its way to the pipeline."""
         visit = self._pipeline.visits.of(response)
-        if self._reads_ahead and visit.page is None and visit.is_one_page and not visit.opted_out:
+        if self._reads_ahead and visit.page is None and visit.is_one_page and visit.treatment.judge:
             # It reaches the pipeline only after the callbacks of some sixty more responses.
             with suppress(Exception):  # it recurs, and is reported, when the item is judged
                 self._pipeline.index.read(visit.read())
@@ -360,7 +365,7 @@ class NearDuplicateMiddleware:
             # A retry, or a link of a page to itself, which Scrapy filters out.
             visit.comes_again |= request.dont_filter or own.dont_filter
             return False
-        if visit.opted_out or not visit.is_one_page:
+        if not (visit.treatment.judge and visit.is_one_page):
             return False
         judgement = await self._pipeline.judged(visit)
         if judgement.verdict.is_duplicate:

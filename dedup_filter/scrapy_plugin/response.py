@@ -26,7 +26,6 @@ separate pages, distinguished by their URLs.
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -34,16 +33,17 @@ from weakref import WeakKeyDictionary, ref
 
 from scrapy.http import Request, Response
 
+from dedup_filter.config import FilterConfig
 from dedup_filter.judge import Claim
 from dedup_filter.model import Fate, Reason, Verdict
 from dedup_filter.scrapy_plugin.item_page import ItemFields, is_one_page, page_of
+from dedup_filter.scrapy_plugin.page_rules import PageRules, Treatment
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.payloads import Payloads
 from dedup_filter.workers import Reading
 
-NO_PAYLOADS = Payloads()
+_NO_RULES = PageRules(FilterConfig(payloads="none"), "drop")
 _MOST_SHARED = 2000
 """Judgements that the items of one response (a feed) can share."""
 
@@ -54,6 +54,8 @@ class Judgement:
 
     verdict: Verdict
     url: str
+    action: str
+    """What becomes of its items if the page is a duplicate: "drop" or "tag"."""
     visit: "Visit | None" = None
     """The response of the page."""
     claim: Claim | None = None
@@ -73,6 +75,7 @@ class Page:
     url: str
     text: PageText | Reason
     """The text of the page, or the reason why there is none."""
+    treatment: Treatment
     reading: Reading | None = None
     """None: reading has not started."""
     judgement: Judgement | None = None
@@ -82,17 +85,18 @@ class Page:
 class Visit:
     """One response, as long as Scrapy holds it: until its last item has left the pipelines."""
 
-    def __init__(self, response: Response | None, payloads: Payloads = NO_PAYLOADS) -> None:
+    def __init__(self, response: Response | None, rules: PageRules = _NO_RULES) -> None:
         request = None if response is None else response.request
         self.url = "" if response is None else response.url
+        self.meta = None if request is None else request.meta.get("dedup")
+        self.treatment = rules.treatment(self.url, self.meta)
         self.page: Page | None = None
         """The page of the response, once `read` was called."""
         self.is_one_page = response is not None and is_one_page(response)
-        self._payloads = payloads
+        self._payloads = rules.default.config.judged_payloads
         self._response = (lambda: None) if response is None else ref(response)
         self.urls = () if request is None or request.method != "GET" else _urls(self.url, request)
         """URLs that lead to this response: its own, and URLs that redirected to it."""
-        self.opted_out = request is not None and request.meta.get("dedup") is False
         self.turn = asyncio.Lock()
         """Excludes other judgements while a page of it is looked up and claimed. It is always free
         if calls are direct and no worker reads."""
@@ -128,8 +132,8 @@ class Visit:
         if self.page is None:
             response = self._response()
             if response is None:
-                return Page(self.url, "no_response")
-            self.page = Page(self.url, page_of(response, self._payloads))
+                return Page(self.url, "no_response", self.treatment)
+            self.page = Page(self.url, page_of(response, self._payloads), self.treatment)
         return self.page
 
     def known(self, page: Page) -> Judgement | None:
@@ -167,17 +171,17 @@ class Visits:
     def __init__(
         self,
         settings: PluginSettings,
-        payloads: Payloads,
+        rules: PageRules,
         stats: CrawlStats,
         ended: Callable[[Judgement], None],
     ) -> None:
-        self._payloads, self._stats, self._ended = payloads, stats, ended
+        self._rules, self._stats, self._ended = rules, stats, ended
         self._fields = ItemFields(settings.field_names)
         # If settings name fields, items are judged as with DEDUP_SOURCE="item".
         is_by_names = settings.source == "auto" and self._fields.names.name_page
         self.source = "item" if is_by_names else settings.source
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
-        self.no_response = Visit(None)
+        self.no_response = Visit(None, rules)
         """The visit of all items without a response; each of them stands alone."""
         self._pending: dict[int, Judgement] = {}
         """Pending pages by number."""
@@ -188,8 +192,8 @@ class Visits:
             return self.no_response
         try:
             if response not in self._visits:
-                self._visits[response] = Visit(response, self._payloads)
-                if self._visits[response].opted_out:
+                self._visits[response] = Visit(response, self._rules)
+                if not self._visits[response].treatment.judge:
                     self._stats.add("opted_out")
             return self._visits[response]
         except Exception as fault:
@@ -219,9 +223,11 @@ class Visits:
             text = self._fields.page(item)
             if not isinstance(text, str) or self.source == "item":
                 url = self._fields.url(item)
-                with suppress(ValueError):  # such as http://[1/
-                    return Page(urljoin(visit.url, url), text)
-                return Page(visit.url or url, text)
+                try:
+                    url = urljoin(visit.url, url)
+                except ValueError:  # such as http://[1/
+                    url = visit.url or url
+                return Page(url, text, self._rules.treatment(url, visit.meta))
         return visit.read()
 
     def claim(self, judgement: Judgement) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from dedup_filter.config import FLAGS, FilterConfig, option_in, require_known
+from dedup_filter.config import FLAGS, FilterConfig, json_in, option_in, require_known
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.scrapy_plugin.page_rules import PageRules
 from dedup_filter.store.location import MEMORY, folder_of
 from dedup_filter.text.page_fields import FieldNames
 
@@ -52,14 +53,25 @@ def _share(value: Any) -> float:
 
 
 def _text_or_none(value: Any) -> str | None:
-    return None if value in ("", "None") else _text(value)
+    return None if str(value).lower() in ("", "none") else _text(value)
 
 
 def _field_names(value: Any) -> tuple[str, ...]:
     names = value.split(",") if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
         raise TypeError
-    return () if value == "None" else tuple(each.strip() for each in names if each.strip())
+    return (
+        ()
+        if str(value).lower() == "none"
+        else tuple(each.strip() for each in names if each.strip())
+    )
+
+
+def _rules(value: Any) -> tuple[Any, ...]:
+    rules = json_in("DEDUP_RULES", value) if isinstance(value, str) else value
+    if not isinstance(rules, list | tuple):
+        raise TypeError
+    return tuple(rules)  # `PageRules` checks each
 
 
 def _setting(default: Any, meant: str, read: Callable[[Any], Any], *, is_shown: bool = True) -> Any:
@@ -74,6 +86,7 @@ class PluginSettings:
     # Not shown: it may hold a password.
     index: str = _setting("memory:", "a non-empty string", _text, is_shown=False)
     action: str = _setting("drop", *_one_of("drop", "tag"))
+    rules: tuple[Any, ...] = _setting((), "a list of rules, each a dict", _rules)
     text_out: str | None = _setting(None, "the name of an item field", _text_or_none)
     tag_field: str = _setting("dedup", "a non-empty string", _text)
     html_field: str | None = _setting(None, "the name of an item field", _text_or_none)
@@ -106,18 +119,23 @@ class PluginSettings:
         for name, setting in _OWN.items():
             if settings.get(name) is not None:
                 own[setting.name] = _own(name, settings.get(name))
-        options = {
-            option.name: option_in(option.name, settings[name])
-            for name, option in _OPTIONS.items()
-            if name in settings
-        }
-        plugin = cls(**own, options=options)
         try:  # the filter checks its own options
-            NearDuplicateFilter.check_options(plugin.index, **plugin.options)
+            options = {
+                option.name: option_in(option.name, settings[name])
+                for name, option in _OPTIONS.items()
+                if name in settings
+            }
+            plugin = cls(**own, options=options)
+            config = NearDuplicateFilter.check_options(plugin.index, **plugin.options)
         except ConfigError as error:
             raise ConfigError(in_settings(str(error))) from None
+        plugin.page_rules(config)
         _check_together(plugin)
         return plugin
+
+    def page_rules(self, config: FilterConfig) -> PageRules:
+        """Return the rules for single pages, beside the options of the filter."""
+        return PageRules(config, self.action, self.rules)
 
     @property
     def field_names(self) -> FieldNames:
@@ -182,5 +200,7 @@ def _own(name: str, value: Any) -> Any:
     how = _OWN[name].metadata
     try:
         return how["read"](value)
+    except ConfigError:
+        raise
     except (LookupError, TypeError, ValueError):
         raise ConfigError(f"{name} must be {how['meant']}, not {value!r}") from None

@@ -19,7 +19,7 @@ from scrapy.statscollectors import StatsCollector
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.judge import Judge
 from dedup_filter.model import RECORDED, SOURCES, Outcome, Reason, Refusal, Verdict
-from dedup_filter.scrapy_plugin.advice import Hints, HostWatch
+from dedup_filter.scrapy_plugin.advice import Hints, Watch
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.wording import counted, printable
 
@@ -36,10 +36,16 @@ logger = logging.getLogger("dedup_filter")
 
 
 class CrawlStats:
-    """Count into the stats collector of a crawl; `end_crawl` is called after the first fault."""
+    """Count into the stats collector of a crawl.
+
+    `end_crawl` is called after the first fault. `index`: see `Watch`.
+    """
 
     def __init__(
-        self, collector: StatsCollector, end_crawl: Callable[[], None] | None = None
+        self,
+        collector: StatsCollector,
+        end_crawl: Callable[[], None] | None = None,
+        index: str | None = None,
     ) -> None:
         self._collector = collector
         self._end_crawl = end_crawl
@@ -49,7 +55,7 @@ class CrawlStats:
         """Whether an outage is going on."""
         self._outage_faults = 0
         self._outage_began = self._last_outage_fault = 0.0
-        self._hosts = HostWatch()
+        self._watch = Watch(index)
         self._hints = Hints()
         self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
         """Adds seconds that judging took."""
@@ -72,7 +78,7 @@ class CrawlStats:
             self.add(name, getattr(verdict, name))
         if verdict.refused is not None and isinstance(text, PageText):
             self._look_at_lines(url, verdict.refused, text)
-        if (warned := self._hosts.see(url, verdict)) is not None:
+        for warned in self._watch.see(url, verdict):
             self.add(f"warnings/{warned.kind}")
             if warned.text is not None:
                 logger.warning("%s", warned.text)
@@ -153,7 +159,7 @@ class CrawlStats:
     def _look_at_lines(self, url: str, refusal: Refusal, text: PageText) -> None:
         started = perf_counter()
         try:
-            self._hints.see(url, refusal.lines, text)
+            self._hints.see(url, refusal, text)
         except Exception as fault:
             self.fault(fault, "The lines that make a page differ could not be located in it")
         self.spent(perf_counter() - started)

@@ -12,8 +12,8 @@ all the same (an audit). If the page of such a request is kept as a page of its 
 contradicted: it is off for the rest of the crawl, and the file loses it.
 
 Only dispensable requests are held back: GET requests without a body that Scrapy, too, would filter
-(`dont_filter`) and that are judged (`meta["dedup"]`). A held-back request ends like an off-site
-request: its errback gets an IgnoreRequest.
+(`dont_filter`), and whose pages have no options of their own (DEDUP_RULES, `meta["dedup"]`). A
+held-back request ends like an off-site request: its errback gets an IgnoreRequest.
 
 duplicate-url-discarder's fingerprinter has no place here: it makes the first request of a form and
 none after it, whatever became of the first (robots.txt, another host, an error). For crawls without
@@ -33,6 +33,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 
+from dedup_filter.config import FilterConfig
 from dedup_filter.judge import Judge
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin import Addon
@@ -80,6 +81,7 @@ class UrlRules:
         self._is_applied = settings.url_rules == "apply"
         self._audit = settings.url_audit
         self._index = settings.index
+        self._pages = settings.page_rules(FilterConfig())
         if settings.url_rules_file is not None:
             require_place(Path(settings.url_rules_file))
         in_index = Path(folder_of(settings.index) or "", IN_FOLDER)
@@ -99,7 +101,8 @@ class UrlRules:
     def holds_back(self, request: Request) -> bool:
         """Return whether a request is not made, because its page would repeat a kept page."""
         is_plain = request.method == "GET" and not request.body and not request.dont_filter
-        if not is_plain or request.meta.get("dedup") is False:
+        page = self._pages.treatment(request.url, request.meta.get("dedup"))
+        if not is_plain or page != self._pages.default:
             return False
         try:
             return self._is_saved(request.url)

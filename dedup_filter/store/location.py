@@ -33,9 +33,12 @@ _ALIKE = (
     "canonical changes same_template expire_days max_pages payloads read_pdf"
 ).split()
 """Further options that all processes of a shared index should have alike."""
-_MISTYPED = re.compile(r"rediss?(\+cluster)?//")
-"""An address without its colon, which would make a folder with a password in its name."""
-_PLACES = f'"{MEMORY}", a directory, redis://... or redis+cluster://...'
+_NO_PATH = re.compile(r"(?i).*://|rediss?(\+cluster)?//|:?memory:|[a-z][\w.-]*:\d+$|.*\0")
+"""Mistyped addresses, which would make a folder, with a password in its name if there is one."""
+_SHOWN = re.compile(r":?[\w+.-]*:?/*")
+_PLACES = (
+    f'a directory, "{MEMORY}", redis://host:port/database or redis+cluster://host:port,host:port'
+)
 
 
 def folder_of(location: object) -> Path | None:
@@ -53,11 +56,12 @@ def folder_of(location: object) -> Path | None:
     if is_address(location):
         Address.of(location)
         return None
-    if "://" in location or "\0" in location or _MISTYPED.match(location):
-        # This may be a mistyped address with a password, so only its beginning is shown.
-        raise ConfigError(
-            f"location must be {_PLACES}, not {location.partition(':')[0] + ':...'!r}"
-        )
+    if _NO_PATH.match(location):
+        # There may be a password in it, so only its beginning is shown.
+        begins = _SHOWN.match(location)
+        shown = begins[0] if begins else ""
+        shown += "..." if shown != location else ""
+        raise ConfigError(f"location must be {_PLACES}, not {shown!r}")
     return Path(location)
 
 

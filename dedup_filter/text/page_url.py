@@ -159,6 +159,41 @@ def _of_values(name: str, mine: str | None, theirs: str | None) -> Kinship:
     return "other"
 
 
+def patterns(url: str) -> tuple[str, ...]:
+    """Return the patterns that the URLs of a template may have, the narrower one first.
+
+    A "*" stands for what differs: segments with a digit; the last segment, in the second pattern
+    the last two; the values of arguments. If there are arguments, the path may be the template's
+    own. Arguments that tell the visitor are left out. Empty for a URL that cannot be read.
+    Cost: 4 us.
+
+    >>> patterns("https://a.example/shop/oak/chair?sid=7")
+    ('a.example/shop/oak/*', 'a.example/shop/*/*')
+    >>> patterns("https://a.example/shop/17/view?size=3")
+    ('a.example/shop/*/view?size=*', 'a.example/shop/*/*?size=*')
+    """
+    try:
+        split = urlsplit(url)
+        named = dict(parse_qsl(split.query, True))
+    except ValueError:  # "http://[1/", or more arguments than are read
+        return ()
+    path = [
+        "*" if _HAS_DIGIT.search(each) else each
+        for each in split.path.strip("/").split("/")
+        if each
+    ]
+    names = sorted(name for name in named if not _SESSION.search(name.lower()))
+    query = "&".join(f"{name}=*" for name in names)
+    least = 0 if names else 1
+    paths = [
+        "/".join(path[:-count] + ["*"] * count) if count else "/".join(path)
+        for count in (least, least + 1)
+        if count <= len(path)
+    ]
+    found = (f"{host_of(url)}/{each}{'?' * bool(query)}{query}" for each in paths)
+    return tuple(dict.fromkeys(found))
+
+
 def canonical_of(place: Place, links: Iterable[str]) -> str | None:
     """Return the URL that all canonical links of a page name; None for its own URL, or none."""
     try:

@@ -13,7 +13,6 @@ Cost: nothing without selectors; else 0.1 ms for a page of 800 elements for each
 0.3 ms by class or id; 0.4 ms more to copy a page that is given as a tree.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache, lru_cache
@@ -24,13 +23,11 @@ from cssselect.xpath import ExpressionError, XPathExpr
 from lxml import etree
 
 from dedup_filter.errors import ConfigError
+from dedup_filter.text.url_pattern import ANY_HOST, host_in_urls, is_host, names_of
 from dedup_filter.wording import printable
 
-ANY_HOST = "*"
 MOST_CHARACTERS = 10_000
 """Characters of the selectors of a host: each selector is searched on every page."""
-_HOST = re.compile(r"\*|(?:[^\s/:@?#*\[\].]+(?:\.[^\s/:@?#*\[\].]+)*|\[[0-9a-f:.]+\])(?::\d+)?")
-_PORT = re.compile(r":\d+$")
 _LONGEST_SHOWN = 60
 _GONE = "dedup-ignored"
 """The tag name that elements get before they are removed: no page that is read has it."""
@@ -163,12 +160,12 @@ def _by_host(name: str, given: Any) -> _ByHost:
     by_host = given if isinstance(given, dict) else {ANY_HOST: given}
     read: dict[str, tuple[str, ...]] = {}
     for host, selectors in by_host.items():
-        if not isinstance(host, str) or not _HOST.fullmatch(host.lower()):
+        if not is_host(host):
             raise ConfigError(
                 f"{name} must have hosts such as example.com, or {ANY_HOST!r}, not "
                 f"{printable(repr(host), _LONGEST_SHOWN)}"
             )
-        read[_as_in_urls(host)] = _checked(name, selectors)
+        read[host_in_urls(host)] = _checked(name, selectors)
     return read if any(read.values()) else {}
 
 
@@ -201,18 +198,4 @@ def _require(name: str, selector: str) -> None:
 
 def _of_host(by_host: _ByHost, host: str) -> tuple[str, ...]:
     """Return the selectors for a host: the selectors of the longest name that stands for it."""
-    host = _as_in_urls(host)
-    if host in by_host:
-        return by_host[host]
-    name = _PORT.sub("", host)
-    while name and name not in by_host:
-        name = name.partition(".")[2]
-    return by_host.get(name or ANY_HOST, ())
-
-
-def _as_in_urls(host: str) -> str:
-    """Return a host's name in the form that URLs have."""
-    try:
-        return host.lower().encode("idna").decode() if not host.isascii() else host.lower()
-    except UnicodeError:
-        return host.lower()
+    return next((by_host[name] for name in names_of(host) if name in by_host), ())

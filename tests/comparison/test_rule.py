@@ -28,21 +28,33 @@ from made_stories import (
 TEXT = story("harbour")
 """Four paragraphs of 45 words each."""
 LONG = story("long harbour", 12)
+OTHER_PAIRS = [(False, "zh"), (True, "en")]
 VALUE = {"en": "26.90 euros", "zh": "26.90元"}
 SENTENCE = "The ferry is in the harbour for the night of it."
 
+SLOW = pytest.mark.slow
 in_markup = pytest.mark.parametrize("markup", MARKUP.values(), ids=MARKUP)
 is_known = pytest.mark.parametrize("known", [False, True], ids=["frame unknown", "frame known"])
-in_language = pytest.mark.parametrize("language", HEADS)
 
 
+def in_some_markup(*quick: str) -> pytest.MarkDecorator:
+    """Parametrize: some kinds of markup, and in the slow tests all others."""
+    params = [
+        pytest.param(markup, id=name, marks=[] if name in quick else [SLOW])
+        for name, markup in MARKUP.items()
+    ]
+    return pytest.mark.parametrize("markup", params)
+
+
+@pytest.mark.parametrize(
+    ("known", "language"),
+    [(False, "en"), (True, "zh"), *(pytest.param(*each, marks=SLOW) for each in OTHER_PAIRS)],
+)
 @in_markup
-@is_known
-@in_language
 class TestAllText:
     """Whatever its size and place, text of which nothing is known must be there."""
 
-    @pytest.mark.parametrize("place", [0, 2, 4], ids=["first", "within", "last"])
+    @pytest.mark.parametrize("place", [0, pytest.param(2, marks=SLOW), 4])
     @pytest.mark.parametrize("kind", ["value", "sentence", "paragraph"])
     def test_may_not_be_missing_but_may_be_added(self, markup, known, language, kind, place):
         text, head = story("harbour", 4, language), HEADS[language]
@@ -214,7 +226,9 @@ class TestOneAddress:
             found = second(less, more, known=known, urls=urls)
             assert found == ("repeats" if url in ONE else rule), kind
 
-    @pytest.mark.parametrize("url", ONE + OTHER)
+    @pytest.mark.parametrize(
+        "url", [ONE[1], OTHER[0], *(pytest.param(url, marks=SLOW) for url in [*ONE[::2], OTHER[1]])]
+    )
     @pytest.mark.parametrize("markup", ["p", "table", "dl", "ul"])
     def test_values_and_prose_of_the_text_may_not(self, known, url, markup):
         urls, less = (f"{HOST}harbour", HOST + url), page(paragraphs(TEXT), "Sea")
@@ -268,7 +282,7 @@ class TestOneAddress:
 class TestEdits:
     """Of the page's 180 words 18 may be missing, of 12 paragraphs a third may be edited."""
 
-    @in_markup
+    @in_some_markup("p", "table")
     @is_known
     @pytest.mark.parametrize(
         ("count", "of", "expected"),

@@ -72,10 +72,10 @@ def test_an_unchanged_page_is_known_again_whatever_stands_beside_its_text(crawls
 @pytest.mark.parametrize("markup", PRICES.values(), ids=PRICES)
 @pytest.mark.parametrize("words", [60, 400])
 def test_a_price_of_each_day_is_told_each_day(crawls, markup, words):
-    for day in range(5):
-        prices = [Random(100 * n + day).randrange(1000, 90_000) / 100 for n in range(20)]
+    for day in range(4):
+        prices = [Random(100 * n + day).randrange(1000, 90_000) / 100 for n in range(8)]
         found = crawls(
-            [(n, page(n, within=markup.format(prices[n]), words=words)) for n in range(20)]
+            [(n, page(n, within=markup.format(prices[n]), words=words)) for n in range(8)]
         )
         assert outcomes(found) == ({"new"} if day == 0 else {"revisit"})
         if day:
@@ -260,6 +260,7 @@ class TestSlots:
             assert crawls.size == 9
         assert not crawls.learnt
 
+    @pytest.mark.slow
     def test_are_learnt_although_texts_with_a_number_are_many(self, crawls):
         """A collision of hashes would take another advertisement for another price."""
         for crawl in range(2):
@@ -357,6 +358,7 @@ def test_a_crawl_with_other_options_knows_the_pages_again(crawls, options):
         assert crawls.size == 9
 
 
+@pytest.mark.slow
 def test_ten_thousand_slots_take_a_bounded_part_of_a_host(crawls, tmp_path):
     """The slots of one URL each are not learnt. The slot of all pages is, in spite of them."""
 
@@ -430,10 +432,10 @@ def test_a_url_that_is_met_very_often_takes_no_longer(tmp_path, monkeypatch):
         read.append(len(pages or ()))
         return records(store, pages)
 
-    for crawl in range(3):
+    for crawl in range(2):
         with NearDuplicateFilter.open(tmp_path) as index, monkeypatch.context() as store:
             store.setattr(SqliteStore, "records", noted)
-            found = [index.see("https://site.example/login", html=page(1)) for _ in range(300)]
+            found = [index.see("https://site.example/login", html=page(1)) for _ in range(100)]
         assert found[0].outcome == ("revisit" if crawl else "new")
         assert outcomes(found[1:]) == {"exact"}
     assert 1 <= max(read) <= 20

@@ -28,18 +28,10 @@ def pages(site, article):
     return list(site.pages)
 
 
-@pytest.mark.parametrize(
-    ("index", "workers"), [("memory:", "0"), ("index", "1"), ("redis_server", "0")]
-)
-def test_parts_are_dropped_for_the_page_that_they_name(
-    project, site, pages, index, workers, request
-):
+def test_parts_are_dropped_for_the_page_that_they_name(project, site, pages):
     project.spider(in_turn=True)
-    index = request.getfixturevalue(index).url if index == "redis_server" else index
-    settings = {"DEDUP_INDEX": index, "DEDUP_DUPLICATES": "dropped.jsonl"}
-    crawl = project.crawl_well(
-        *site.urls(*pages), DEDUP_CANONICAL="True", DEDUP_WORKERS=workers, **settings
-    )
+    settings = {"DEDUP_WORKERS": 1, "DEDUP_DUPLICATES": "dropped.jsonl"}
+    crawl = project.crawl_well(*site.urls(*pages), DEDUP_CANONICAL="True", **settings)
 
     parts = {f"{site.url}/part/{number}" for number in (1, 2, 3)}
     assert set(crawl.urls) == {*site.urls(*pages)} - parts
@@ -52,10 +44,3 @@ def test_parts_are_dropped_for_the_page_that_they_name(
     }
     assert min(each["distance"] for each in told) > 12
     assert len(crawl.lines("% similar, canonical): ")) == 3
-
-
-def test_without_the_option_and_phrases_they_are_kept(project, site, pages):
-    project.spider(in_turn=True)
-    crawl = project.crawl(*site.urls(*pages), DEDUP_SHARED_PHRASES="False")
-    assert set(crawl.urls) == {*site.urls(*pages)}
-    assert "dedup/canonical" not in crawl.stats

@@ -81,6 +81,3 @@ def test_kept_items_get_the_text_of_their_page(project, site, paragraphs):
         assert lines[0] == f"Headline {name}"
         assert len(lines) > 1
         assert (NOTICE in lines) is (name != "c")  # the frame is known after two pages
-
-    plain = project.crawl(*urls)
-    assert all("text" not in item for item in plain.items)

@@ -68,7 +68,10 @@ def check(done, server):
     return set(done.numbers)
 
 
-@pytest.mark.parametrize(("goes", "reactor"), [("kill", SELECT), ("pause", ASYNCIO)])
+@pytest.mark.parametrize(
+    ("goes", "reactor"),
+    [("pause", ASYNCIO), pytest.param("kill", SELECT, marks=pytest.mark.slow)],
+)
 def test_items_are_kept_meanwhile_and_judged_again_afterwards(
     begin, project, site, server, goes, reactor
 ):
@@ -96,7 +99,7 @@ def test_items_are_kept_meanwhile_and_judged_again_afterwards(
         pages.check()
 
 
-@pytest.mark.parametrize("goes", ["kill", "pause"])
+@pytest.mark.parametrize("goes", ["kill", pytest.param("pause", marks=pytest.mark.slow)])
 def test_crawl_ends_without_its_server(begin, project, site, server, goes):
     last = site.gate(f"/{PAGES - 1}")
     with ExitStack() as afterwards:

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-ITEM = 'yield {"url": response.url}'
 PAGE = """<html><head><title>Harbour</title></head><body><h1>Harbour</h1>
 <p>{text}</p><div class="quote">{quote}</div><p><span class="views">{views} views</span></p>
 <div id="sponsor">{sponsor}</div></body></html>"""
@@ -29,8 +28,8 @@ def pages(site, article):
 def crawl(project, site, pages):
     """Crawl all pages; return the crawl, and the paths of the pages that it kept."""
 
-    def run(parse=ITEM, of_spider="{}", **settings):
-        project.spider(parse=parse, settings=of_spider, in_turn=True)
+    def run(of_spider="{}", **settings):
+        project.spider(settings=of_spider, in_turn=True)
         done = project.crawl_well(*site.urls(*pages), **settings)
         return done, [url.removeprefix(site.url) for url in done.urls]
 
@@ -44,10 +43,8 @@ SELECTORS = [".quote", ".views", "#sponsor"]
 @pytest.mark.parametrize(
     ("of_spider", "of_command"),
     [
-        ({"DEDUP_IGNORE": SELECTORS}, {}),
         ({"DEDUP_IGNORE": {"127.0.0.1": SELECTORS, "*": ".other"}}, {}),
-        ({}, {"DEDUP_IGNORE": ",".join(SELECTORS), "DEDUP_WORKERS": "1"}),
-        ({}, {"DEDUP_IGNORE": json.dumps({"127.0.0.1": SELECTORS}), "DEDUP_INDEX": "index"}),
+        ({}, {"DEDUP_IGNORE": json.dumps({"127.0.0.1": SELECTORS})}),
         ({}, {"DEDUP_CONTENT": "h1, h1 + p", "DEDUP_WORKERS": "1"}),
     ],
 )
@@ -58,35 +55,7 @@ def test_what_changes_is_left_out(crawl, of_spider, of_command):
     assert done.stats[f"dedup/selectors/{effect}"] == 12
 
 
-def test_selectors_that_miss_or_take_all_change_nothing_and_are_counted(crawl):
-    by_default, all_pages = crawl(of_spider={"DEDUP_IGNORE": {"other.example": "p"}})
-    assert len(all_pages) == 12
-    assert not [name for name in by_default.stats if "selectors" in name]
-    for name, value, effect in (
-        ("DEDUP_CONTENT", "main", "no_content"),
-        ("DEDUP_IGNORE", "*", "nothing_left"),
-    ):
-        done, kept = crawl(**{name: value})
-        assert kept == all_pages
-        assert done.stats[f"dedup/selectors/{effect}"] == 12
-
-
-def test_the_tree_of_the_spider_is_as_it_came(crawl):
-    parse = """
-        texts = response.css(".quote::text, .views::text, #sponsor::text").getall()
-        yield {"url": response.url, "texts": len(texts)}
-        response.selector.root.clear()
-    """
-    done, kept = crawl(parse, DEDUP_IGNORE=",".join(SELECTORS))
-    assert kept == FIRST
-    assert {item["texts"] for item in done.items} == {3}
-
-
-def test_they_may_differ_from_crawl_to_crawl_of_one_index(project, site, pages):
-    project.spider(in_turn=True)
-    project.crawl(*site.urls(*pages[::2]), DEDUP_INDEX="index")
-    settings = {"DEDUP_INDEX": "index", "DEDUP_IGNORE": ".views"}
-    crawl = project.crawl_well(*site.urls(*pages), **settings)
-    assert crawl.stats["dedup/pages"] == 12
-    again = project.crawl(*site.urls(*pages[::2]), DEDUP_REVISIT="drop", **settings)
-    assert (again.stats["dedup/revisits"], again.urls) == (6, [])
+def test_selectors_that_miss_change_nothing_and_are_counted(crawl, pages):
+    done, kept = crawl(DEDUP_CONTENT="main")
+    assert kept == pages
+    assert done.stats["dedup/selectors/no_content"] == 12

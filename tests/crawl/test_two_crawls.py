@@ -67,7 +67,3 @@ def test_together_they_keep_each_page_once_and_later_crawls_know_them(crawl_both
 
     assert kept(again) == {}, [done.log for done in again]
     assert sum(done.stats.get("dedup/revisits", 0) for done in again) == PAGES
-
-
-def test_together_they_keep_each_page_once_on_a_cluster(crawl_both, redis_cluster):
-    check(crawl_both(DEDUP_INDEX=redis_cluster.url))

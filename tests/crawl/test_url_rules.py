@@ -133,6 +133,7 @@ def test_a_crawl_learns_rules_and_the_next_one_applies_them(project, linked):
     assert rule.evidence.support > 10, "the evidence of the first crawl is lost"
 
 
+@pytest.mark.slow
 def test_crawls_of_a_shared_index_write_reports_and_learn_rules(project, linked, redis_server):
     project.spider(SPIDER.format(start=f"{linked.url}/story/0"))
     shared = {
@@ -182,6 +183,7 @@ def test_a_later_crawl_of_the_same_index_still_gives_each_page(project, site, pa
     assert third.stats["dedup/rules/requests_saved"] > 10
 
 
+@pytest.mark.slow
 def test_a_contradicted_rule_is_off_and_the_next_crawl_has_each_page(project, listed, known):
     project.spider(LISTED.format(start=listed.url))
     off = project.crawl()
@@ -198,6 +200,7 @@ def test_a_contradicted_rule_is_off_and_the_next_crawl_has_each_page(project, li
     assert texts(after) == texts(off)
 
 
+@pytest.mark.slow
 def test_a_page_that_was_not_kept_saves_no_request(project, site, paragraphs, known):
     """robots.txt, another host and an error refuse the first URL of each form."""
     links = [f"/story/{n}{sid}" for sid in ("", "?sid=1", "?sid=2") for n in range(40)]
@@ -234,6 +237,7 @@ def test_a_resumed_job_applies_what_its_first_run_has_proven(project, site, para
     assert len(texts(first) | texts(second)) == 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [True, False], ids=["named", "not named"])
 def test_copies_with_a_line_more_are_the_page_that_they_name(project, site, paragraphs, names):
     links = [f"/post/{n}{reply}" for reply in ("", "?reply=1{}", "?reply=2{}") for n in range(40)]

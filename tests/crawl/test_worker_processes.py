@@ -16,6 +16,7 @@ PARSE = """
         yield {"url": response.url, "html": response.text, "number": number}
 """
 SELECT = "twisted.internet.selectreactor.SelectReactor"
+SLOW = pytest.mark.slow
 needs_proc = pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="looks into it")
 
 
@@ -42,8 +43,10 @@ def check(done, pages=PAGES):
     "settings",
     [
         {"CONCURRENT_REQUESTS": 16, "TWISTED_REACTOR": SELECT},  # nothing can be waited for
-        {"CONCURRENT_REQUESTS": 16, "DEDUP_FOLLOW_LINKS": False},
-        {"DEDUP_WORKERS": 1, "DEDUP_SOURCE": "item", "DEDUP_HTML_FIELD": "html"},
+        pytest.param({"CONCURRENT_REQUESTS": 16, "DEDUP_FOLLOW_LINKS": False}, marks=SLOW),
+        pytest.param(
+            {"DEDUP_WORKERS": 1, "DEDUP_SOURCE": "item", "DEDUP_HTML_FIELD": "html"}, marks=SLOW
+        ),
         {"DEDUP_WORKERS": "auto", "CONCURRENT_REQUESTS": 8, "DEDUP_INDEX": "redis"},
     ],
 )
@@ -71,9 +74,10 @@ def has_answered(pid):
 @needs_proc
 @pytest.mark.parametrize(
     ("copied_site", "kills"),
-    [(30, 5), pytest.param(200, 50, marks=pytest.mark.slow)],
+    [(60, 12)],
     indirect=["copied_site"],
 )
+@pytest.mark.slow
 def test_processes_that_are_killed_cost_nothing(copied_site, project, kills):
     """Each has answered before: after some that have not, no other would be started."""
     killed, pages = set(), len(copied_site.pages)

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 SITE = Path(__file__).parents[2] / "crawler" / "demo_site"
 ROWS = [
     line.split("\t")
@@ -54,6 +56,7 @@ def test_the_crawl_drops_the_duplicates_and_nothing_else(crawl, tmp_path) -> Non
     assert "Traceback" not in done.log
 
 
+@pytest.mark.slow
 def test_the_summary_names_each_page_that_came_out_otherwise(crawl) -> None:
     """With no bit to spare some edited articles are missed. Tag mode drops no page."""
     done = crawl("demo", "DEDUP_ACTION=tag", "DEDUP_MAX_DISTANCE=0", "DEDUP_SHARED_PHRASES=False")

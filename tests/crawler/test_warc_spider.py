@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from patience import PATIENCE
 from warc_samples import page, record, response, write
 
@@ -73,6 +74,7 @@ print(most, crawler.stats.get_value("item_scraped_count"))
 """
 
 
+@pytest.mark.slow
 def test_a_slow_pipeline_holds_up_the_reading(tmp_path) -> None:
     path = write(tmp_path / "a.warc.gz", *(response(f"http://a/{n}", page(n)) for n in range(100)))
     command = [sys.executable, "-c", SLOW_PIPELINE, str(path)]

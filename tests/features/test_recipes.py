@@ -61,6 +61,7 @@ def test_recipes_for_words_and_their_runs():
     assert features_of("words", TEXT) == Counter(map(hashed, words))
 
 
+@pytest.mark.slow
 def test_keywords_of_chinese_are_those_of_jieba():
     analysis = analyse([CHINESE])
     with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 import oracles
 import pytest
+from gate import rounds
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -122,5 +123,5 @@ class IndexStatesByTables(IndexStates):
 
 TestIndexStates = IndexStates.TestCase
 TestIndexStatesByTables = pytest.mark.usefixtures("small_levels")(IndexStatesByTables.TestCase)
-TestIndexStates.settings = settings(max_examples=20, stateful_step_count=30)
-TestIndexStatesByTables.settings = settings(max_examples=20, stateful_step_count=40)
+TestIndexStates.settings = settings(max_examples=rounds(10, 20), stateful_step_count=30)
+TestIndexStatesByTables.settings = settings(max_examples=rounds(6, 20), stateful_step_count=40)

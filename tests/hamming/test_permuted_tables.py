@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import oracles
 import pytest
+from gate import rounds
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import crowds
@@ -46,7 +47,7 @@ def tables_of(layout, max_distance, pairs):
 
 
 @pytest.mark.parametrize("max_distance", range(13))
-@settings(max_examples=10)  # of each of 13
+@settings(max_examples=rounds(4, 10))  # of each of 13
 @given(data=st.data())
 def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
     layout = data.draw(st.sampled_from(layouts_for(max_distance)))
@@ -72,7 +73,7 @@ def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
 
 @pytest.mark.usefixtures("small_levels")
 @pytest.mark.parametrize("max_distance", range(13))
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=rounds(4, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_fresh_pairs_are_found_in_the_lists_of_each_table_as_by_a_scan(max_distance, data):
     layout = data.draw(st.sampled_from(layouts_for(max_distance)))

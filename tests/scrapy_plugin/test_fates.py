@@ -41,7 +41,7 @@ def test_repeat_is_pending_until_its_item_went_through_or_was_dropped_for_it(
 ):
     pages.config = replace(pages.config, revisit=revisit)
     crawl = make_crawl(pages, DEDUP_ACTION=action, **BY_TEXT)
-    pages.claim = lambda place, page: pages._claimed(Verdict(outcome, "http://a/1", page=7))
+    pages.claim = lambda place, page, config: pages._claimed(Verdict(outcome, "http://a/1", page=7))
 
     sent = crawl.send(page_item(1))
     sent.end(went_through=False)

@@ -1,5 +1,6 @@
-"""Hints which elements keep near pages from being dropped: they are true, few and bounded."""
+"""Hints which lines keep near pages from being dropped: they are true, few and bounded."""
 
+import json
 import random
 import re
 
@@ -8,24 +9,30 @@ from lxml import html as lxml_html
 from made_text import prose
 
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import MissingLine
+from dedup_filter.model import MissingLine, Refusal
 from dedup_filter.review.refusals import ignorable
 from dedup_filter.scrapy_plugin import advice
 from dedup_filter.scrapy_plugin.advice import MANY, MOST_HINTS, Hints
 from dedup_filter.text.page_fields import PageText
 
 TEXT = prose(1)
-HINT = re.compile(r'([\d,]+) near pages of (\S+) differ only in .* DEDUP_IGNORE = "(.*)" would')
+HINT = re.compile(
+    r"([\d,]+) near pages of (\S+) differ only in .*, DEDUP_(?:IGNORE|MAX_MISSING) = (\S.*) would"
+)
 
 
 def told(hint):
-    pages, host, selector = HINT.match(hint).groups()
-    return int(pages.replace(",", "")), host, selector
+    pages, host, value = HINT.match(hint).groups()
+    return int(pages.replace(",", "")), host, json.loads(value)
+
+
+def refused(*lines, words=3):
+    return Refusal("lines", words, 0, lines[0], lines=(*map(MissingLine, lines),))
 
 
 def see(counts, host, line, around='<p class="sold">{}</p>'):
     page = PageText(html=f"<h1>Ice</h1><p>{TEXT}</p>" + around.format(line))
-    counts.see(f"http://{host}/", (MissingLine(line),), page)
+    counts.see(f"http://{host}/", refused(line), page)
 
 
 def hints(counts):
@@ -83,69 +90,84 @@ def without(page, selector):
 
 
 def of_site(pages):
-    """See the pages of a site; return what was counted, and which pages each selector is of."""
+    """See the pages of a site; return what was counted, and which pages a hint may be about.
+
+    The pages are listed by selector, and by the words of lines that no selector names.
+    """
     counts, about = Hints(), {}
     with NearDuplicateFilter.open() as index:
         for url, page in pages.items():
             refused = index.see(url, html=page).refused
-            if refused is not None:
-                counts.see(url, refused.lines, PageText(html=page))
+            if refused is not None and refused.lines:
+                counts.see(url, refused, PageText(html=page))
                 named = ignorable(PageText(html=page), refused.lines)
-                if named is not None:
-                    about.setdefault(named.selector, []).append(url)
+                value = named.selector if named is not None else refused.words
+                about.setdefault(value, []).append(url)
     return counts, about
 
 
-def kept_without(pages, about, selector):
-    """Return those pages of a hint that are kept if its elements are not there."""
-    with NearDuplicateFilter.open() as index:
-        stripped = {url: without(page, selector) for url, page in pages.items()}
-        verdicts = {url: index.see(url, html=page) for url, page in stripped.items()}
+def kept_in_spite(pages, about, value):
+    """Return those pages of a hint that are kept though its setting has this value."""
+    if isinstance(value, str):
+        pages, options = {url: without(page, value) for url, page in pages.items()}, {}
+    else:
+        options = {"max_missing": value}
+    with NearDuplicateFilter.open(**options) as index:
+        verdicts = {url: index.see(url, html=page) for url, page in pages.items()}
     return [url for url in about if not verdicts[url].is_duplicate]
 
 
-@pytest.mark.parametrize("sites", [15, pytest.param(60, marks=pytest.mark.slow)])
-def test_pages_that_hints_are_about_are_dropped_without_their_elements(monkeypatch, sites):
+@pytest.mark.parametrize("sites", [3, pytest.param(60, marks=pytest.mark.slow)])
+def test_pages_that_hints_are_about_are_dropped_with_the_setting(monkeypatch, sites):
     """Nearly all: what is frame, and the main text of a page, changes with an element."""
     monkeypatch.setattr(advice, "MANY", 2)
-    sites_with_hints = counted = kept = 0
+    sites_with_hints = counted = kept = lines = 0
     for seed in range(sites):
         pages = site(random.Random(seed))
         counts, about = of_site(pages)
-        for number, host, selector in hints(counts):
+        for number, host, value in hints(counts):
             assert host == "a"
-            assert 2 <= number <= len(about[selector])
+            chosen = about.get(value, [])
+            if isinstance(value, int):
+                lines += 1
+                few = (each for each in about if not isinstance(each, str) and each <= value)
+                chosen = [url for words in few for url in about[words]]
+            assert 2 <= number <= len(chosen)
             sites_with_hints += 1
-            counted += len(about[selector])
-            kept += len(kept_without(pages, about[selector], selector))
+            counted += len(chosen)
+            kept += len(kept_in_spite(pages, chosen, value))
     assert sites_with_hints > sites / 4
+    assert lines > sites / 10
     assert counted > 2 * sites
     assert kept <= 0.05 * counted
 
 
-@pytest.mark.parametrize(
-    ("kinds", "selector"),
-    [
-        (["class"], ".sold"),
-        (["line"], ".sold"),
-        (["around"], ".stats > div"),
-        (["id"], ".box"),
-        (["clock"], "#clock"),
-        (["line", "clock"], ".sold, #clock"),
-        (["nameless"], None),
-        (["made"], None),
-        (["words"], None),
-        (["line", "nameless"], None),
-    ],
-)
-def test_a_hint_names_the_elements_that_differ(kinds, selector):
+LINES = [
+    (["class"], ".sold"),
+    (["line"], ".sold"),
+    (["around"], ".stats > div"),
+    (["id"], ".box"),
+    (["clock"], "#clock"),
+    (["line", "clock"], ".sold, #clock"),
+    (["nameless"], 3),
+    (["made"], 3),
+    (["words"], None),
+    (["line", "nameless"], 6),
+]
+
+
+@pytest.mark.parametrize(("kinds", "value"), LINES)
+def test_a_hint_names_the_lines_that_differ_from_five_pages_on(kinds, value):
     pages = {}
-    for number in range(4 * 8):
+    for number in range(6):
         what = prose(number, words=5) if kinds == ["words"] else 1000 + 7 * number
         parts = [VOLATILE[kind].replace("{}", str(what)) for kind in kinds]
-        pages[f"http://a/{number}"] = article(number // 8, 150, *parts)
+        pages[f"http://a/{number}"] = article(0, 150, *parts)
     counts, _ = of_site(pages)
-    assert hints(counts) == ([(28, "a", selector)] if selector else [])
+    assert hints(counts) == ([(5, "a", value)] if value else [])
+    for hint in counts.messages() if isinstance(value, int) else ():
+        assert "'Sold 1007 times'" in hint
+        assert not kept_in_spite(pages, [*pages][1:], value)
 
 
 def test_the_hint():
@@ -188,7 +210,7 @@ def test_hints_are_few_the_largest_first_and_each_is_given_once():
 def test_pages_that_no_host_has_are_not_counted(url):
     counts, page = Hints(), PageText(html=f"<p>{TEXT}<p class=sold>Sold")
     for _ in range(MANY):
-        counts.see(url, (MissingLine("Sold"),), page)
+        counts.see(url, refused("Sold"), page)
     assert len(counts.messages()) == int(not url)
 
 

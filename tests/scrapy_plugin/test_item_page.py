@@ -206,8 +206,9 @@ def test_text_that_cannot_be_read_has_a_reason(respond):
 
 def test_memory_of_a_response_is_bounded(respond):
     visit = Visit(respond("http://feed/", "[]", JsonResponse))
-    pages = [Page(f"http://a/{number}", PageText(text=f"{number}")) for number in range(3000)]
+    texts = [PageText(text=f"{number}") for number in range(3000)]
+    pages = [Page(f"http://a/{text.text}", text, visit.treatment) for text in texts]
     for page in pages:
-        visit.share(page, Judgement(Verdict("new"), page.url))
+        visit.share(page, Judgement(Verdict("new"), page.url, "drop"))
 
     assert [page for page in pages if visit.known(page)] == pages[2000:]

@@ -12,7 +12,18 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.scrapy_plugin.outputs import DuplicatesFile
 
 FULL = Path("/dev/full")
-NEAR = Verdict("near", "http://a/", 3, 0.9412, page=9, original_page=7, fingerprint=0xAB)
+NEAR = Verdict(
+    "near",
+    "http://a/",
+    3,
+    0.9412,
+    page=9,
+    original_page=7,
+    fingerprint=0xAB,
+    words=68,
+    lost=("XL", "EUR 26.90"),
+    lost_words=4,
+)
 
 
 def opened(path: Path) -> "closing[DuplicatesFile]":
@@ -40,6 +51,9 @@ def test_a_line_tells_all_and_a_file_is_continued(tmp_path):
         "original": "http://a/",
         "distance": 3,
         "similarity": 0.9412,
+        "lost": ["XL", "EUR 26.90"],
+        "lost_words": 4,
+        "words": 68,
         "reason": None,
         "cluster": 7,
         "fingerprint": "0x00000000000000ab",

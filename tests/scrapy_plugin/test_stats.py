@@ -80,7 +80,7 @@ def test_a_warning_about_a_host_is_logged_and_counted(stats, caplog):
         counted.page(f"http://a/{number}", verdict, NO_TEXT)
     [record] = caplog.records
     assert (record.name, record.levelname) == ("dedup_filter", "WARNING")
-    assert record.getMessage().startswith("a: 45 of the last 50 pages repeat http://a/1%: look at")
+    assert record.getMessage().startswith("20 of the last 20 pages of a repeat http://a/1%: look")
     assert stats["dedup/warnings/one_original"] == 1
 
 

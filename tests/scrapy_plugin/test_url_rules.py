@@ -82,6 +82,7 @@ def test_a_rule_that_only_counts_holds_nothing_back(tmp_path):
         ("/1?sid=1", {"method": "POST"}),
         ("/1?sid=1", {"body": "x"}),
         ("/1?sid=1", {"meta": {"dedup": False}}),
+        ("/1?sid=1", {"meta": {"dedup": {"action": "tag"}}}),
     ],
 )
 def test_other_requests_are_made(crawl, path, request_of):

@@ -50,7 +50,7 @@ def test_the_same_as_parsed_trees(kind):
     assert tuple(map(said, verdicts)) == expected[: len(verdicts)]
 
 
-@pytest.mark.parametrize("earlier_pages", [0, 4], ids="{} pages before".format)
+@pytest.mark.parametrize("earlier_pages", [pytest.param(0, marks=pytest.mark.slow), 4])
 @pytest.mark.parametrize("kind", SMALL)
 def test_on_one_host_a_page_repeats_its_own_versions_only(kind, earlier_pages):
     with NearDuplicateFilter.open() as pages:

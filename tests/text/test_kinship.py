@@ -145,7 +145,7 @@ class TestIsPaged:
         assert not paged(body)
 
     @pytest.mark.parametrize("text", ["{}", "2", "no page", ""])
-    @pytest.mark.parametrize(("count", "size"), [(10_000, 50), (100, 20_000)])
+    @pytest.mark.parametrize(("count", "size"), [(3_000, 50), (100, 6_000)])
     def test_many_or_long_links_take_linear_time(self, text, count, size):
         for sign in "x09-/=":
             href = f"/{sign * size}x"

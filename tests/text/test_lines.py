@@ -76,7 +76,9 @@ def test_all_lines_in_order_each_end_judged_by_itself(lines):
     assert len(found) == 1 + sum(ends)
 
 
-@pytest.mark.parametrize("around", ["<pre>{}</pre>", "<xmp>{}</xmp>"])
+@pytest.mark.parametrize(
+    "around", ["<pre>{}</pre>", pytest.param("<xmp>{}</xmp>", marks=pytest.mark.slow)]
+)
 def test_beyond_a_number_of_lines_no_more_are_texts(around):
     page = read(around.format("a\n" * 2 * MOST_LINES), None, None)
     assert len(page.blocks) == MOST_LINES + 1

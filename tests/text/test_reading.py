@@ -249,7 +249,7 @@ def test_text_below_the_levels_of_the_parser_is_read(start, end):
 
 @pytest.mark.parametrize("tag", ["<a", "<div", "<div <", "<div>", "<a href=/>", "</div>", "< div"])
 def test_many_tags_that_are_never_closed_take_linear_time(tag):
-    page = page_of(f"{'<div>' * 3_000}{tag * 60_000}> <p>{SECOND}")
+    page = page_of(f"{'<div>' * 3_000}{tag * 20_000}> <p>{SECOND}")
     assert [block.text for block in page.blocks][-1:] in ([SECOND], [])
 
 

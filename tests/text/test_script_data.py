@@ -180,15 +180,15 @@ def test_a_stream_is_read_wherever_it_is_cut(cut, texts):
 @pytest.mark.parametrize(
     "data",
     [
-        "1:T" + "f" * 99_999 + ",",
-        "1:T1,a" * 33_333,
-        '{"@type":' * 33_333,
-        '{"@type":"Person"' * 9_999,
-        '"@type":[' * 33_333,
-        "1.1" * 33_333,
-        "a1-" * 33_333,
-        '"\\' * 33_333,
-        "T00:00:00." * 33_333,
+        "1:T" + "f" * 11_111 + ",",
+        "1:T1,a" * 11_111,
+        '{"@type":' * 11_111,
+        '{"@type":"Person"' * 3_333,
+        '"@type":[' * 11_111,
+        "1.1" * 11_111,
+        "a1-" * 11_111,
+        '"\\' * 11_111,
+        "T00:00:00." * 11_111,
     ],
 )
 def test_hostile_data_is_searched_in_linear_time(data):

@@ -146,6 +146,7 @@ def test_what_is_many_or_deep_is_read_or_counted(markup, is_read):
     assert (one.notes_hash != other.notes_hash) == (not is_read)
 
 
+@pytest.mark.slow
 def test_a_listing_of_megabytes_is_too_large():
     line = "line\n"
     assert read(f"<pre>{line * 2**19}</pre>", None, None).reason == "too_large"

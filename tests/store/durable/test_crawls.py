@@ -5,6 +5,7 @@ from collections import Counter
 from functools import partial
 
 import pytest
+from gate import rounds
 from made_text import prose
 from site_pages import MENU, framed
 
@@ -174,7 +175,7 @@ class TestPagesOfASite:
 
         assert outcomes(self.crawl(kept_place, *site())) == ["new"] * 12
         were_new = Counter()
-        for _ in range(4):
+        for _ in range(rounds(2, 4)):
             again = outcomes(self.crawl(kept_place, *site()))
             were_new.update(url for url, found in zip(urls, again, strict=True) if found == "new")
             mirror = [(f"http://b.example/{n}", f"<p>{text}</p>") for n, text in enumerate(texts)]

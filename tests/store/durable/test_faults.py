@@ -129,8 +129,15 @@ def crawl(pages, do, way="claim"):
     return [(each.outcome, each.original, each.distance, each.similarity) for each in found]
 
 
-@pytest.mark.parametrize("way", ["see", "claim"])
-@pytest.mark.parametrize("options", [{}, {"keep_text": True}], ids=str)
+@pytest.mark.parametrize(
+    ("way", "options"),
+    [
+        ("see", {}),
+        ("claim", {"keep_text": True}),
+        pytest.param("see", {"keep_text": True}, marks=pytest.mark.slow),
+        pytest.param("claim", {}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_fault_at_any_statement_changes_neither_verdicts_nor_records(
     directory, tmp_path, fail, way, options, clock
 ):

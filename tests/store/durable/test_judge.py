@@ -1,4 +1,12 @@
-"""The verdict of a page that is not recorded, in each place."""
+"""The verdict of a page that is not recorded, or has options of its own, in each place."""
+
+from dataclasses import replace
+
+import pytest
+
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
 
 
 def page(text):
@@ -29,3 +37,35 @@ def test_to_judge_a_page_records_nothing(place, article):
             **(pages.conductor.totals() or {}),
         }
         pages.check()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "exact near exact"),
+        ({"scope": "host"}, "near near new"),
+        ({"min_similarity": 1.0}, "exact new exact"),
+        ({"min_similarity": None, "scope": "host"}, "new new new"),
+        ({"max_missing": 200, "scope": "host"}, "near near new"),
+    ],
+)
+def test_a_page_may_be_compared_by_options_of_its_own(place, tmp_path, article, options, said):
+    """It gets the verdict of a filter that has them; another candidate may be its original."""
+    text, more = article(1, words=300), article(2)
+    kept = [("a.example", text), ("b.example", f"{text}</p><p>{more}")]
+    texts = [("b.example", text), ("b.example", article(1, 5, 300)), ("c.example", text)]
+    with place.open() as pages, NearDuplicateFilter.open(tmp_path / "other", **options) as others:
+        for host, shown in kept:
+            for each in pages, others:
+                assert each.see(f"https://{host}/", html=page(shown)).outcome == "new"
+        config, found = replace(pages.config, **options), []
+        for number, (host, shown) in enumerate(texts):
+            where, html = f"https://{host}/{number}", page(shown)
+            read = pages.pool.read(PageText(html), Place.of(where))
+            claim = pages.conductor.claim(read.place, read.result(), config)
+            pages.conductor.release(claim)
+            verdicts = [claim.verdict, others.judge(where, html=html)]
+            one, other = [(each.outcome, each.original, each.similarity) for each in verdicts]
+            assert one == other
+            found.append(one[0])
+        assert " ".join(found) == said

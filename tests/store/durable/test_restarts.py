@@ -5,6 +5,7 @@ from collections import deque
 from pathlib import Path
 
 import pytest
+from gate import rounds
 from quality_stream import documents
 from site_pages import NOTICE, framed
 
@@ -30,7 +31,7 @@ def stream():
 
     Some are of one site, each on a host of its own.
     """
-    languages = (documents(language, seed=3)[:42] for language in ("en", "zh"))
+    languages = (documents(language, seed=3)[: rounds(24, 42)] for language in ("en", "zh"))
     shown = [(each.url, each.html) for two in zip(*languages, strict=True) for each in two]
     for number in range(0, len(shown), 12):
         words = " ".join(f"w{number + word}" for word in range(100))

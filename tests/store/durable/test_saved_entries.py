@@ -14,10 +14,10 @@ from dedup_filter.store.sqlite_store import SqliteStore
 
 @pytest.fixture
 def folder(tmp_path, article):
-    """An index of 60 pages that was closed."""
+    """An index of 24 pages that was closed."""
     path = tmp_path / "index"
     with NearDuplicateFilter.open(path, crawl="news") as pages:
-        for number in range(60):
+        for number in range(24):
             pages.see(f"http://a.example/{number}", text=article(number))
         pages.forget("http://a.example/5")
     return path
@@ -42,7 +42,7 @@ def verdicts(folder, article, **options):
     found = []
     with NearDuplicateFilter.open(folder, crawl="news", **options) as pages:
         pages.check()
-        for number in range(0, 65, 3):
+        for number in range(0, 28, 3):
             for edits in (0, 1):
                 claimed = pages.claim("http://a.example/x", text=article(number, edits=edits))
                 of_it = (claimed.original, claimed.distance, claimed.candidates)
@@ -66,7 +66,7 @@ def test_are_used_until_a_page_is_written_and_after_a_clean_close(folder, articl
     assert {outcome for outcome, *_ in expected} == {"exact", "near", "new"}
     assert saved(folder) == (checksum, content)
     with NearDuplicateFilter.open(folder, crawl="news") as pages:
-        pages.see("http://a.example/63", text=article(63))
+        pages.see("http://a.example/24", text=article(24))
         pages.flush()
         kill(pages.conductor.store)
         pages._is_closed = True

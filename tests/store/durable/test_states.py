@@ -332,7 +332,7 @@ class Walk:
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 150))]
+    "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 80))]
 )
 def test_an_index_is_what_the_oracle_says(seed, tmp_path, monkeypatch):
     walk = Walk(seed, tmp_path, monkeypatch)

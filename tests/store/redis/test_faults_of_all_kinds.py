@@ -144,8 +144,8 @@ class Crawlers(RuleBasedStateMachine):
 @pytest.mark.parametrize(
     ("servers", "examples"),
     [
-        ("redis_server", 20),
-        ("redis_cluster", 5),
+        ("redis_server", 12),
+        ("redis_cluster", 4),
         pytest.param("redis_server", 110, marks=pytest.mark.slow),
         pytest.param("redis_cluster", 100, marks=pytest.mark.slow),
     ],

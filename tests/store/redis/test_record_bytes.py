@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
@@ -48,7 +48,6 @@ records = st.builds(
 
 
 @given(records, text, text)
-@settings(max_examples=50)
 def test_a_record_is_read_as_it_was_written(record, h1, title):
     packed = pack_record(record)
     assert unpack_record(record.page, packed, is_pending=record.is_pending) == record
@@ -60,7 +59,6 @@ def test_a_record_is_read_as_it_was_written(record, h1, title):
 
 
 @given(records, st.data(), st.integers(0, 255).filter(lambda version: version != _VERSION))
-@settings(max_examples=50)
 def test_a_record_that_was_cut_off_or_is_of_another_version_is_refused(record, data, version):
     packed = pack_record(record)
     # What is missing of the URL cannot be known.
