@@ -30,7 +30,7 @@ from dedup_filter.store.records import PageRecord, measures_of
 from dedup_filter.store.redis.connection import Command
 from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Key, keys_of, keys_of_profile
-from dedup_filter.store.redis.pages import Overtaken, SharedPages
+from dedup_filter.store.redis.pages import OF_LOST, Overtaken, SharedPages
 from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_url import Place
@@ -103,7 +103,7 @@ class SharedJudge(Judge):
         """
         pages = [*islice(waiting, MOST_AHEAD)]
         some = [(place, page) for place, page in pages if isinstance(page, ReadPage)]
-        if len(some) < 2 or (id(some[0][1]) in self._ahead and self._pages.is_ahead):
+        if len(some) < 2 or (id(some[0][1]) in self._ahead and self._pages.calls.are_ahead):
             return
         self._read_afresh()
         names = dict.fromkeys(name for each in some for name in self._lists_of(*each))
@@ -197,7 +197,7 @@ class SharedJudge(Judge):
             self._finish_calls()
             for claim in [*self._claims.values()]:
                 self.release(claim)
-            self._pages.finish()
+            self._pages.calls.send()
             self._process.leave()
         finally:
             self.store.close()
@@ -206,7 +206,7 @@ class SharedJudge(Judge):
     def check(self) -> None:
         """Raise AssertionError if hosts, claims and servers do not agree. Cost: reads all."""
         self._read_afresh()
-        self._pages.finish()
+        self._pages.calls.send()
         self._hosts.check()
         pending = {n for n, each in self._claims.items() if each.record and each.record.is_kept}
         assert {*self._pages.held()} == pending, "other pages are held"
@@ -228,7 +228,7 @@ class SharedJudge(Judge):
         return crawl >= self._crawl
 
     def _has_ended(self, record: PageRecord) -> bool:
-        return record.crawl in self._process.ended
+        return record.crawl != OF_LOST
 
     def _claim(
         self, place: Place, page: ReadPage, config: FilterConfig | None = None
@@ -286,6 +286,9 @@ class SharedJudge(Judge):
     def _original(self, found: Verdict) -> Claim | None:
         """Return the claim of the pending page, of any process, that a page repeats."""
         number = found.original_page or 0
+        if number in self._claims and self._pages.is_of_other(number):
+            self.release(self._claims[number])  # a server has lost its counter
+            self._gone.pop(number, None)
         if number not in self._claims and (nonce := self._pages.nonce(number)):
             known = self._foreign.get(number)
             if known is not None and known[1] != nonce:  # a server has lost that page
@@ -338,7 +341,7 @@ class SharedJudge(Judge):
             record._replace(**measures_of(found_by)) for _, record, found_by in again if record
         ]
         with suppress(StoreError):  # they keep their measures
-            self._pages.revise(records)
+            self._pages.revise(records, self._process.name)
 
     def _stored(self, pages: Sequence[int]) -> list[PageRecord]:
         return self._pages.stored(pages)
@@ -378,7 +381,7 @@ class SharedJudge(Judge):
         """
         at_url = place.key if place.url else None
         self._known = self._ahead.pop(id(page), None)
-        if self._known is not None and self._pages.is_ahead:
+        if self._known is not None and self._pages.calls.are_ahead:
             self._pages.begin(at_url)
         else:
             self._read_afresh()
@@ -388,7 +391,7 @@ class SharedJudge(Judge):
         """Forget what is read ahead."""
         self._ahead.clear()
         self._known = None
-        self._pages.end_ahead()
+        self._pages.calls.read_anew()
 
     def _lists_of(self, place: Place, page: ReadPage) -> list[str]:
         """Return the host and the sites of a page whose updates are to be read."""
@@ -403,7 +406,7 @@ class SharedJudge(Judge):
         """Send what waits for the next page, and ask what became of others' pages."""
         if self._lists.has_unsent:
             self._exchange([], partial(self._pages.begin, None))
-        self._pages.finish()
+        self._pages.calls.send()
         for number in [*self._foreign]:
             self.fate(number)
 

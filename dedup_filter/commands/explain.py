@@ -33,7 +33,7 @@ _SELECTED = {
 }
 _REASONS = {
     "no_text": "there is no text in it",
-    "too_short": "its texts have fewer than 20 words: it repeats only an equal page",
+    "too_short": "it repeats only an equal page",
     "by_script": "its text is made by scripts: it repeats only an equal page",
     "binary": "it is not text",
     "too_large": "it is too large",
@@ -108,6 +108,7 @@ def _judged(page: ExplainedPage) -> dict[str, Any]:
     return {
         "language_by": known_by.words.language_by,
         "declared_language": page.page.content.language,
+        "detail": profile.detail,
         "selected": profile.selected,
         "headline": profile.headline.parts(profile.counts),
         "host_pages": page.context.host.pages,
@@ -136,7 +137,8 @@ def _write(values: dict[str, Any]) -> None:
     reason, recorded, left_out = (values.get(key) for key in ("reason", "recorded", "left_out"))
     entry("page", title_of(values))
     if reason is not None:
-        entry("unjudged", f"{reason}: {_REASONS.get(reason, 'see the settings')}")
+        detail = f"{values['detail']}, " if values.get("detail") else ""
+        entry("unjudged", f"{reason}: {detail}{_REASONS.get(reason, 'see the settings')}")
     if recorded is not None:
         parts = [f"{key} {value}" for key, value in recorded.items() if value is not None]
         if values["fingerprint"] != recorded["fingerprint"]:

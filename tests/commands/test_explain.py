@@ -90,12 +90,17 @@ def test_page_of_a_shared_index(servers):
 
 
 @pytest.mark.parametrize(
-    ("html", "reason"), [("<p>a few words", "too_short"), ("%PDF-1.7", "binary")]
+    ("html", "reason", "detail"),
+    [
+        ("<p>a few words", "too_short", ": 3 of 20 words, "),
+        (f"<p>{'the and of ' * 7}", "too_short", ": 21 words, all of them stopwords, "),
+        ("%PDF-1.7", "binary", ": "),
+    ],
 )
-def test_unjudged_page(html, reason):
+def test_unjudged_page(html, reason, detail):
     code, out, _ = run("explain", "-", text=html)
     assert code == 0
-    assert f"unjudged     {reason}" in out
+    assert f"unjudged     {reason}{detail}" in out
     (found,) = lines("explain", "-", "--json", text=html)
     assert (found["reason"], found.get("fingerprint")) == (reason, None)
 
