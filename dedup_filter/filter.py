@@ -40,7 +40,7 @@ from dedup_filter.config import FilterConfig, FilterOptions
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.fingerprints.read_page import ReadPage, read_page
 from dedup_filter.hamming.pairs import fingerprint_of
-from dedup_filter.judge import Claim, Judge
+from dedup_filter.judge import MOST_AHEAD, Claim, Judge
 from dedup_filter.model import NearPage, Unjudged, Verdict
 from dedup_filter.shared_judge import SharedJudge
 from dedup_filter.store.location import MEMORY, folder_of, join_index, noted_options, open_store
@@ -48,7 +48,7 @@ from dedup_filter.store.redis.connection import closed_if_it_fails, is_address
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Html
-from dedup_filter.workers import Pool, Reading
+from dedup_filter.workers import Pool, Reading, those_read
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -248,7 +248,7 @@ class NearDuplicateFilter:
 
         Each page is a mapping of the arguments of `see`; its URL may be a `Place`. Up to 16 pages
         for each worker are read ahead of a verdict. If all workers are busy, this process reads,
-        too.
+        too. A shared index is read for up to 32 pages at once, so as many are read ahead at least.
 
         >>> texts = ["A crawler that meets the same article again has no need of it. " * 8] * 2
         >>> with NearDuplicateFilter.open(workers=2) as pages:
@@ -258,6 +258,9 @@ class NearDuplicateFilter:
         After an error, also of `pages`, later pages are not judged; earlier pages are.
         """
         ahead, errors = deque[Reading](), list[Exception]()
+        most, is_shared = _AHEAD * self.pool.most, self.conductor.is_shared
+        if is_shared:
+            most = max(most, MOST_AHEAD)
 
         def submitted() -> Iterator[Reading]:
             try:
@@ -269,10 +272,10 @@ class NearDuplicateFilter:
 
         for reading in submitted():
             ahead.append(reading)
-            while ahead and (len(ahead) > _AHEAD * self.pool.most or ahead[0].is_done):
-                yield self._see(ahead.popleft())
+            while ahead and (len(ahead) > most or (ahead[0].is_done and not is_shared)):
+                yield self._see(ahead)
         while ahead:
-            yield self._see(ahead.popleft())
+            yield self._see(ahead)
         if errors:
             raise errors[0]
 
@@ -311,10 +314,12 @@ class NearDuplicateFilter:
         place = self._place(url, page)
         return place, read_page(page, place, self.config)
 
-    def _see(self, reading: Reading) -> Verdict:
-        content = reading.result()
+    def _see(self, ahead: deque[Reading]) -> Verdict:
+        """Judge and take the first of the pages that are read ahead."""
+        content = ahead[0].result()
         self._require_open()
-        return self.conductor.see(reading.place, content)
+        self.conductor.read_ahead(those_read(ahead))
+        return self.conductor.see(ahead.popleft().place, content)
 
     def _check_url(self, url: object) -> None:
         self._require_open()

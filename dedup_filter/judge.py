@@ -27,7 +27,7 @@ In a directory, dropped pages are recorded too. In memory they are not: nobody c
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from time import time as now
@@ -84,6 +84,8 @@ FULL_BATCH = 64
 _MOST_REVISITED = 10_000
 """The latest committed revisits stay known by their own numbers; a crawl has fewer at once."""
 _AT_ONCE = 256
+MOST_AHEAD = 32
+"""Most pages for which a shared index is read at once."""
 _FORGETTING = (
     "the frames of hosts take more than frame_memory=%s MB, so those of hosts not met for longest "
     "are forgotten, and copies there may be missed: raise it (DEDUP_FRAME_MEMORY), or keep the "
@@ -140,13 +142,16 @@ class Claim:
         return cls(Verdict("unjudged", reason=page.reason), state="kept")
 
 
+_Again = list[tuple[Waiting, PageRecord | None, PageProfile]]
+"""Waiting pages, their records, and their profiles now that a page is counted."""
+
+
 class _Change(NamedTuple):
     """What counting a page changes."""
 
     updates: list[tuple[Host, FrameUpdate]]
     """Updates of its host and of sites."""
-    again: list[tuple[Waiting, PageRecord | None, PageProfile]]
-    """Waiting pages, and their profiles now that the page is counted."""
+    again: _Again
     waiting: dict[int, Waiting | None]
     """Number -> a page that waits, or waits on; None: it waits no longer."""
     shown: Sequence[int] | None = None
@@ -216,6 +221,12 @@ class Judge:
     def totals(self) -> Mapping[str, int] | None:
         """Return None: no other process judges pages of this index."""
         return None
+
+    def read_ahead(self, waiting: Iterable[tuple[Place, ReadPage | Unjudged]]) -> None:
+        """Read at once what the next pages need; call it before the first of them is judged.
+
+        Do nothing: the index is in this process. Verdicts do not change.
+        """
 
     def claim(
         self, place: Place, page: ReadPage | Unjudged, config: FilterConfig | None = None
@@ -453,12 +464,8 @@ class Judge:
         """Judge a page in the context of its host as it is expected to be."""
         config = config or self._config
         self._looked_up.clear()
-        counted = self._hosts.context(self._host(place, page), page.shown)
-        expected, earlier = self._hosts.expected(counted), self._earlier(place)
-        if earlier is not None and self._was_counted(place, earlier):
-            # Its own earlier visit has shown these blocks, not another page.
-            expected = replace(expected, own_count=1, own=own_row(earlier))
-        found_by = profile_of(page, expected, self._config)
+        counted, expected, earlier = self._contexts(place, page)
+        found_by = self._profile(page, expected)
         if found_by.is_blank:
             return _Judged(counted, expected, found_by, verdict_on(found_by, "unjudged", "no_text"))
         visit = None if earlier is None else (earlier, visit_of(found_by, earlier))
@@ -481,8 +488,22 @@ class Judge:
             was_shown = True
         slots = self._lessons(place, found_by, found, visit)
         return _Judged(
-            counted, expected, found_by, found, was_shown, visit, slots, (compared, config)
+            counted, expected, found_by, found, was_shown, visit, slots, compared, config
         )
+
+    def _contexts(
+        self, place: Place, page: ReadPage
+    ) -> tuple[HostContext, HostContext, PageRecord | None]:
+        """Return the counted and the expected context of a page, and its earlier record."""
+        counted = self._hosts.context(self._host(place, page), page.shown)
+        expected, earlier = self._hosts.expected(counted), self._earlier(place)
+        if earlier is not None and self._was_counted(place, earlier):
+            # Its own earlier visit has shown these blocks, not another page.
+            expected = replace(expected, own_count=1, own=own_row(earlier))
+        return counted, expected, earlier
+
+    def _profile(self, page: ReadPage, context: HostContext) -> PageProfile:
+        return profile_of(page, context, self._config)
 
     def _lessons(
         self,
@@ -657,9 +678,7 @@ class Judge:
         waiting |= dict.fromkeys(numbers[:-MOST_WAITING_OF_HOST])
         return _Change(updates, again, waiting)
 
-    def _judged_again(
-        self, host: Host, update: FrameUpdate, waiting: list[Waiting]
-    ) -> list[tuple[Waiting, PageRecord | None, PageProfile]]:
+    def _judged_again(self, host: Host, update: FrameUpdate, waiting: list[Waiting]) -> _Again:
         """Profile the waiting pages of the template of a page as if it were counted already."""
         if host.pages > FRAME_TIMES:  # whether the first pages have one template is not known yet
             shown = set(update.shown)
@@ -686,14 +705,18 @@ class Judge:
 
     def _apply(self, number: int, change: _Change) -> None:
         """Count a page; this cannot fail."""
-        for each, record, found_by in change.again:
-            if record is not None:
-                self._replace(record, each, found_by)
+        self._revise(change.again)
         self._hosts.wait(change.waiting)
         updates = {host.name: update for host, update in change.updates}
         self._hosts.settle(number, updates)
         for name, update in updates.items():
             self._hosts.add(name, update)
+
+    def _revise(self, again: _Again) -> None:
+        """Give the records of waiting pages their other profiles."""
+        for page, record, found_by in again:
+            if record is not None:
+                self._replace(record, page, found_by)
 
     def _replace(self, record: PageRecord, page: Waiting, found_by: PageProfile) -> None:
         """Give the record of a waiting page another profile."""
@@ -842,8 +865,10 @@ class _Judged(NamedTuple):
     """The record of an earlier crawl at its URL, and what has changed."""
     lessons: tuple[Mapping[int, SlotChange], int] | None = None
     """Which slots have changed since another fetch of the page, and the key of its URL."""
-    compared: tuple[PageProfile, FilterConfig] | None = None
-    """The profile that was compared, and the options; None: none was."""
+    compared: PageProfile | None = None
+    """The profile that was compared; None: none was."""
+    config: FilterConfig | None = None
+    """The options of this page; None: it was not compared."""
 
 
 def _is_at_its_url(place: Place, found: Verdict) -> bool:

@@ -8,10 +8,13 @@ asked of the servers.
 The frames of hosts are in memory, made of the updates that all processes share (`frames`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import islice
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.visits import Visit
@@ -20,14 +23,14 @@ from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames.host_frames import HostContext
-from dedup_filter.judge import Claim, Judge, _Change, _Index, _Judged
+from dedup_filter.judge import MOST_AHEAD, Claim, Judge, _Again, _Change, _Index, _Judged
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.store.location import scheme_of
-from dedup_filter.store.protocol import Waiting
 from dedup_filter.store.records import PageRecord, measures_of
+from dedup_filter.store.redis.connection import Command
 from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Key, keys_of, keys_of_profile
-from dedup_filter.store.redis.pages import Overtaken, SharedPages
+from dedup_filter.store.redis.pages import OF_LOST, Overtaken, SharedPages
 from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_url import Place
@@ -38,6 +41,15 @@ _LONGEST_WAIT = 2.0 * LEASE
 _MOST_GONE = 10_000
 _SHARE = 10
 """A full index forgets a tenth of `max_pages` at once."""
+
+
+class _Ahead(NamedTuple):
+    """A page that is read ahead."""
+
+    page: ReadPage
+    measured: tuple[object, ...]
+    """What its profile depends on, see `HostContext.measured`."""
+    profile: PageProfile
 
 
 class SharedJudge(Judge):
@@ -56,6 +68,10 @@ class SharedJudge(Judge):
         """The keys by which the page that is judged has looked up others."""
         self._is_seeing = False
         """Whether the page that is judged is kept with the next call, and never pending."""
+        self._ahead: dict[int, _Ahead] = {}
+        """Identity of a page -> what is read ahead of it."""
+        self._known: _Ahead | None = None
+        """What was read ahead of the page that is judged."""
         try:
             in_memory = SqliteStore.in_memory(scheme_of(config))
             super().__init__(config, in_memory, with_text=with_text)
@@ -79,6 +95,30 @@ class SharedJudge(Judge):
         counts = self._process.totals()
         return {"pages": sum(counts.values()), **counts}
 
+    def read_ahead(self, waiting: Iterable[tuple[Place, ReadPage | Unjudged]]) -> None:
+        """Read at once what the next pages need: their URLs and frames, their keys.
+
+        Up to `MOST_AHEAD` pages are taken, unless the first one is read ahead already. Cost: two
+        round trips, five if they find pages.
+        """
+        pages = [*islice(waiting, MOST_AHEAD)]
+        some = [(place, page) for place, page in pages if isinstance(page, ReadPage)]
+        if len(some) < 2 or (id(some[0][1]) in self._ahead and self._pages.calls.are_ahead):
+            return
+        self._read_afresh()
+        names = dict.fromkeys(name for each in some for name in self._lists_of(*each))
+        urls = [place.key for place, _ in some if place.url]
+        self._exchange([*names], partial(self._pages.begin_ahead, urls))
+        for place, page in some:
+            self._looked_up.clear()
+            self._pages.begin(place.key if place.url else None)
+            _, context, _ = self._contexts(place, page)
+            self._ahead[id(page)] = _Ahead(page, context.measured, super()._profile(page, context))
+        profiles = [each.profile for each in self._ahead.values()]
+        self._pages.read_ahead(
+            [keys_of_profile(each, has_tables=self._has_tables) for each in profiles]
+        )
+
     def see(self, place: Place, page: ReadPage | Unjudged) -> Verdict:
         """Judge a page, and keep it for good."""
         self._is_seeing = True
@@ -86,6 +126,7 @@ class SharedJudge(Judge):
             while True:
                 with suppress(Overtaken):
                     return super().see(place, page)
+                self._read_afresh()
         finally:
             self._is_seeing = False
 
@@ -156,6 +197,7 @@ class SharedJudge(Judge):
             self._finish_calls()
             for claim in [*self._claims.values()]:
                 self.release(claim)
+            self._pages.calls.send()
             self._process.leave()
         finally:
             self.store.close()
@@ -163,6 +205,8 @@ class SharedJudge(Judge):
 
     def check(self) -> None:
         """Raise AssertionError if hosts, claims and servers do not agree. Cost: reads all."""
+        self._read_afresh()
+        self._pages.calls.send()
         self._hosts.check()
         pending = {n for n, each in self._claims.items() if each.record and each.record.is_kept}
         assert {*self._pages.held()} == pending, "other pages are held"
@@ -184,7 +228,7 @@ class SharedJudge(Judge):
         return crawl >= self._crawl
 
     def _has_ended(self, record: PageRecord) -> bool:
-        return record.crawl in self._process.ended
+        return record.crawl != OF_LOST
 
     def _claim(
         self, place: Place, page: ReadPage, config: FilterConfig | None = None
@@ -194,6 +238,7 @@ class SharedJudge(Judge):
             try:
                 claim, expected = super()._claim(place, page, config)
             except Overtaken:
+                self._read_afresh()
                 continue
             self._process.count(claim.verdict.outcome)
             fate = self._waited_for(claim) if self._is_seeing else "kept"
@@ -204,6 +249,13 @@ class SharedJudge(Judge):
                 return Claim(late._replace(original_page=None, page=None), state="kept"), expected
             if fate == "kept":
                 return claim, expected
+            self._read_afresh()
+
+    def _profile(self, page: ReadPage, context: HostContext) -> PageProfile:
+        known = self._known
+        if known is None or known.page is not page or known.measured != context.measured:
+            return super()._profile(page, context)
+        return replace(known.profile, counts=context.counts, site_counts=context.site_counts)
 
     def _judged(self, place: Place, page: ReadPage, config: FilterConfig | None = None) -> _Judged:
         self._receive(place, page)
@@ -234,6 +286,9 @@ class SharedJudge(Judge):
     def _original(self, found: Verdict) -> Claim | None:
         """Return the claim of the pending page, of any process, that a page repeats."""
         number = found.original_page or 0
+        if number in self._claims and self._pages.is_of_other(number):
+            self.release(self._claims[number])  # a server has lost its counter
+            self._gone.pop(number, None)
         if number not in self._claims and (nonce := self._pages.nonce(number)):
             known = self._foreign.get(number)
             if known is not None and known[1] != nonce:  # a server has lost that page
@@ -246,15 +301,15 @@ class SharedJudge(Judge):
 
     def _entered(self, place: Place, judged: _Judged, record: PageRecord) -> PageRecord:
         """Claim a page on the servers; a page that repeats another only gets a number."""
+        compared, config = judged.compared, judged.config or self._config
         before = judged.visit[0].page if judged.visit else None
         number = self._process.number()
         known = (self._claims, self._foreign, self._gone)
         while any(number in each for each in known):  # a server has lost its counter
             number = self._process.number()
         record = record._replace(page=number)
-        if judged.compared is None or not record.is_kept:
+        if compared is None or not record.is_kept:
             return record
-        compared, config = judged.compared
 
         def is_still() -> bool:
             earlier = self._earlier(place)
@@ -281,9 +336,12 @@ class SharedJudge(Judge):
         self._pages.delete([record.page], at_url=record.url_key)
         self._hosts.discard(record.page)
 
-    def _replace(self, record: PageRecord, page: Waiting, found_by: PageProfile) -> None:  # noqa: ARG002
-        with suppress(StoreError):  # it keeps its measures
-            self._pages.revise(record._replace(**measures_of(found_by)))
+    def _revise(self, again: _Again) -> None:
+        records = [
+            record._replace(**measures_of(found_by)) for _, record, found_by in again if record
+        ]
+        with suppress(StoreError):  # they keep their measures
+            self._pages.revise(records, self._process.name)
 
     def _stored(self, pages: Sequence[int]) -> list[PageRecord]:
         return self._pages.stored(pages)
@@ -319,26 +377,43 @@ class SharedJudge(Judge):
     def _receive(self, place: Place, page: ReadPage) -> None:
         """Read the pages at the URL of a page, and count what others added for its host and sites.
 
-        Updates of earlier pages are sent in the same call.
+        Updates of earlier pages are sent in the same call. A page that is read ahead needs none.
         """
+        at_url = place.key if place.url else None
+        self._known = self._ahead.pop(id(page), None)
+        if self._known is not None and self._pages.calls.are_ahead:
+            self._pages.begin(at_url)
+        else:
+            self._read_afresh()
+            self._exchange(self._lists_of(place, page), partial(self._pages.begin, at_url))
+
+    def _read_afresh(self) -> None:
+        """Forget what is read ahead."""
+        self._ahead.clear()
+        self._known = None
+        self._pages.calls.read_anew()
+
+    def _lists_of(self, place: Place, page: ReadPage) -> list[str]:
+        """Return the host and the sites of a page whose updates are to be read."""
         name = self._host(place, page)
-        names = [name] if name else []
-        if name:
-            is_known = self._hosts.host(name).is_frame_known
-            sites = [site.name for site in self._hosts.sites(page.shown)]
-            names += [site for site in sites if not (is_known and self._lists.is_read(site))]
-        self._exchange(names, place.key if place.url else None)
+        if not name:
+            return []
+        is_known = self._hosts.host(name).is_frame_known
+        sites = [site.name for site in self._hosts.sites(page.shown)]
+        return [name, *(site for site in sites if not (is_known and self._lists.is_read(site)))]
 
     def _finish_calls(self) -> None:
-        """Send updates that wait for the next page, and ask what became of others' pages."""
+        """Send what waits for the next page, and ask what became of others' pages."""
         if self._lists.has_unsent:
-            self._exchange([], None)
+            self._exchange([], partial(self._pages.begin, None))
+        self._pages.calls.send()
         for number in [*self._foreign]:
             self.fate(number)
 
-    def _exchange(self, names: Sequence[str], at_url: int | None) -> None:
+    def _exchange(self, names: Sequence[str], begin: Callable[[list[Command]], list[Any]]) -> None:
+        """Send updates and read lists in the call that reads the pages at URLs."""
         try:
-            answers = self._pages.begin(at_url, self._lists.commands(names))
+            answers = begin(self._lists.commands(names))
         except BaseException:
             self._forget_hosts(self._lists.unsent())
             raise
@@ -355,6 +430,8 @@ class SharedJudge(Judge):
 
     def _forget_hosts(self, names: Sequence[str]) -> None:
         """Forget hosts: their lists are read from the beginning."""
+        if names:
+            self._read_afresh()
         for name in names:
             self._hosts.forget(name)
             self._lists.forget(name)
@@ -364,8 +441,7 @@ class SharedJudge(Judge):
         self._forget_beyond_bounds()
 
     def _shrink(self) -> None:
-        for name in self._hosts.shrink():
-            self._lists.forget(name)
+        self._forget_hosts(self._hosts.shrink())
 
     def _forget_beyond_bounds(self) -> bool:
         """Forget pages beyond `max_pages`, from time to time: to count them scans the servers."""

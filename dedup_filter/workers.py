@@ -24,6 +24,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import SimpleQueue
@@ -77,6 +78,11 @@ class Reading:
         """Whether no worker has to be waited for."""
         return self.by_worker.done()
 
+    @property
+    def content(self) -> ReadPage | Unjudged | None:
+        """The page, if it is read."""
+        return self._read or (self.by_worker.result() if self.is_done else None)
+
     def result(self) -> ReadPage | Unjudged:
         """Wait for the page; read it in this process if no worker could.
 
@@ -87,6 +93,14 @@ class Reading:
             by_worker = self.by_worker.result()
             self._read = by_worker or read_page(self.page, self.place, self._config)
         return self._read
+
+
+def those_read(readings: Iterable[Reading]) -> Iterator[tuple[Place, ReadPage | Unjudged]]:
+    """Yield pages and their places up to the first one that is not read."""
+    for each in readings:
+        if (content := each.content) is None:
+            return
+        yield each.place, content
 
 
 class Worker:

@@ -193,6 +193,9 @@ class PlainPages:
     def read(self, page, place):
         return PlainReading(page, place)
 
+    def read_ahead(self, waiting):
+        pass
+
     def claim(self, place, content, config=None):
         with self._call("claim"):
             if content not in self.kept:

@@ -175,6 +175,11 @@ class HostContext:
         counts = [FRAME_TIMES + 1 if is_frame else min(n, FRAME_TIMES) for n, is_frame in shown]
         return bytes(counts), self.host.is_frame_known
 
+    @property
+    def measured(self) -> tuple[object, ...]:
+        """All by which a profile depends on it, but `counts` and `site_counts`."""
+        return self.frame_times, self.are_learnt, self.headline, self.is_view
+
     @cached_property
     def times(self) -> list[int]:
         """How many other pages have shown each of its blocks."""

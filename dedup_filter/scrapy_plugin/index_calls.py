@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 
 from twisted.internet import task
 
+from dedup_filter.config import FilterConfig
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.judge import Claim
 from dedup_filter.model import Fate
@@ -24,7 +25,7 @@ from dedup_filter.scrapy_plugin.response import Page
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.workers import Reading
+from dedup_filter.workers import Reading, those_read
 
 Result = TypeVar("Result")
 Ended = tuple[Claim, bool]
@@ -38,6 +39,8 @@ class IndexCalls:
         self.pages, self._judge = pages, pages.conductor
         self._stats = stats
         self._thread = ThreadPoolExecutor(1, "dedup_filter") if self._judge.is_shared else None
+        self._waiting: dict[Reading, None] = {}
+        """Pages that are read and not claimed yet, in the order of their calls."""
         self._unwritten: list[Ended] = []
         """Claims whose commit or release failed."""
 
@@ -54,14 +57,22 @@ class IndexCalls:
         reading = self.read(page)
         if not reading.is_done and running_loop() is not None:
             await asyncio.wrap_future(reading.by_worker)
-        read = self._timed(reading.result, self._stats.spent)
-        claim = await self._ask(
-            partial(self._judge.claim, reading.place, read, page.treatment.config)
-        )
+        self._timed(reading.result, self._stats.spent)
+        self._waiting[reading] = None
+        try:
+            claim = await self._ask(partial(self._claim, reading, page.treatment.config))
+        finally:
+            self._waiting.pop(reading, None)  # the call may have been cancelled
         page.reading = None
         if self._stats.is_away:
             self._stats.answered()
         return claim
+
+    def _claim(self, reading: Reading, config: FilterConfig | None) -> Claim:
+        """Claim a page; a shared index is read for the pages that wait behind it, too."""
+        self._judge.read_ahead(those_read([*self._waiting]))
+        self._waiting.pop(reading, None)
+        return self._judge.claim(reading.place, reading.result(), config)
 
     async def fate_of_original(self, claim: Claim) -> Fate | None:
         """Return the state of the page that a page repeats; None: it cannot be found out."""

@@ -22,7 +22,7 @@ from dedup_filter.scan.inputs import read_item
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
-from dedup_filter.workers import Reading
+from dedup_filter.workers import Reading, those_read
 
 LONGEST_LINE = 2 * MAX_PAGE_LENGTH
 """Bytes of a line: JSON of the longest page, with its escapes."""
@@ -63,6 +63,7 @@ def see_lines(
     Thread(target=_take, args=(given, lines), daemon=True).start()
     ahead, out = deque[_Line](), list[str]()
     errors = without_url = 0
+    is_near = not pages.conductor.is_shared  # servers are called for several pages at once
 
     def write() -> None:
         pages.flush()
@@ -74,6 +75,7 @@ def see_lines(
         nonlocal errors, without_url
         if len(out) >= _AHEAD or not ahead[0].is_ready:
             write()
+        pages.conductor.read_ahead(those_read(each.reading for each in ahead if each.reading))
         line = ahead.popleft()
         errors += line.reading is None
         without_url += line.reading is not None and not line.url
@@ -84,7 +86,7 @@ def see_lines(
             raise line
         if line.strip():
             ahead.append(_submitted(pages, line, names))
-        while ahead and (ahead[0].is_ready or lines.empty() or len(ahead) >= _AHEAD):
+        while ahead and (lines.empty() or len(ahead) >= _AHEAD or (ahead[0].is_ready and is_near)):
             judge_first()
         if lines.empty():
             write()

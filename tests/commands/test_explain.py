@@ -49,6 +49,23 @@ def test_one_object(page):
     )
 
 
+def test_lines_that_are_compared_are_not_left_out(tmp_path):
+    """A price and a size around the main text; a menu is left out."""
+    html = (
+        "<nav><a href=/>Shop</a></nav><main><h1>Oak chair of the shop</h1><div>EUR 17</div>"
+        f"<article><p>{FIRST}</p><p>{SECOND}</p></article><ul><li>Size 40</li></ul></main>"
+    )
+    path = tmp_path / "page.html"
+    path.write_text(html)
+    out = run("explain", str(path))[1]
+    compared = out.partition("\nCOMPARED WITH IT (4 words)\n")[2].partition(
+        "\n\nLEFT OUT (1 word)"
+    )[0]
+    assert compared.split("\n") == ["  EUR 17", "  Size 40"]
+    (found,) = lines("explain", str(path), "--json")
+    assert found["words"]["compared"] == 4
+
+
 def test_standard_input_and_options():
     text = ITEMS[0]["text"]
     (found,) = lines("explain", "-", "--json", "--set", "features=shingles", text=text)

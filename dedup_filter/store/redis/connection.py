@@ -170,7 +170,8 @@ def _check_options(given: dict[str, str]) -> None:
             raise ConfigError(f"location: {option} must be a file; there is none at {value}")
 
 
-def _key_of(command: Command) -> str:
+def key_of(command: Command) -> str:
+    """Return the key of a command."""
     return str(command[_PLACES_OF_KEYS.get(command[0], 1)])
 
 
@@ -276,7 +277,7 @@ class Connection:
 
         places = defaultdict[Any, list[int]](list)
         for place, command in enumerate(commands):
-            places[self._pool(client, _key_of(command))].append(place)
+            places[self._pool(client, key_of(command))].append(place)
         answers = _sent_and_read(commands, places)
         for place, answer in enumerate(answers):
             if isinstance(answer, NoScriptError):

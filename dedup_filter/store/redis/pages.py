@@ -32,6 +32,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -61,6 +62,8 @@ _SKETCH_OF_DROPPED = 130
 """Bytes of hashes, 64 of them, beside the row: no other page is compared with a dropped page."""
 _MOST_READ = 8
 """Of the first records at a URL, and of the last ones."""
+OF_LOST = 0
+"""The crawl of a page at the URL of the judged one whose process was killed: before all others."""
 
 
 class Overtaken(Exception):  # noqa: N818 - it is no error
@@ -104,6 +107,34 @@ class SharedPages(SharedRecords):
         """Key of a URL -> the pages there."""
         process.renewals = self._renewals
 
+    # Several pages
+
+    def begin_ahead(self, urls: Sequence[int], others: Sequence[Command]) -> list[Any]:
+        """Read the pages at the URLs of several pages; return the answers to other commands.
+
+        Then `read_ahead` reads their keys. What both have read costs each of these pages no round
+        trip (see `calls`). Cost: one round trip for all, three if pages are at their URLs.
+        """
+        self.calls.read_ahead()
+        keys = [url_key(each) for each in urls]
+        answers = self.calls.ask_all([*self.reads(keys), *others])
+        there = found_in(answers[: len(keys)], keys)
+        views = self.views([*dict.fromkeys(page for pages in there for page in _ends(pages))])
+        # An earlier visit that was dropped is judged by its original, too.
+        originals = [view.record.original for view in views.values() if view is not None]
+        self.views([*{page for page in originals if page is not None} - views.keys()])
+        return answers[len(keys) :]
+
+    def read_ahead(self, keys_of_pages: Sequence[Collection[Key]]) -> None:
+        """Read the pages that have keys of several pages, after `begin_ahead`.
+
+        Cost: one round trip for all, two if there are any.
+        """
+        keys = [*set().union(*keys_of_pages)]
+        found = dict(zip(keys, found_in(self.calls.ask_all(self.reads(keys)), keys), strict=True))
+        some = (ranked([found[key] for key in of_page]) for of_page in keys_of_pages)
+        self.views([*dict.fromkeys(chain(*some))])
+
     # Look-ups
 
     def begin(self, at_url: int | None, others: Sequence[Command] = ()) -> list[Any]:
@@ -116,7 +147,7 @@ class SharedPages(SharedRecords):
         self._own = 0
         self._forget_given_up()
         keys = [] if at_url is None else [url_key(at_url)]
-        answers = self.connection.ask_all([*self.reads(keys), *others])
+        answers = self.calls.ask_all([*self.reads(keys), *others])
         if at_url is not None:
             self._take_url(at_url, answers[:1])
         return answers[len(keys) :]
@@ -124,7 +155,7 @@ class SharedPages(SharedRecords):
     def read(self, keys: Collection[Key]) -> None:
         """Read the pages that have one of some keys. Cost: one round trip, two if there are any."""
         some = [*keys]
-        self._take(some, self.connection.ask_all(self.reads(some)))
+        self._take(some, self.calls.ask_all(self.reads(some)))
 
     def equal(self, digest: bytes) -> list[int]:
         """Return the pages with a digest, the earliest first."""
@@ -151,7 +182,7 @@ class SharedPages(SharedRecords):
     def visits(self, key: int) -> list[PageRecord]:
         """Return the records at a URL, kept or dropped, the latest first."""
         if key not in self._at_url:
-            self._take_url(key, self.connection.ask_all(self.reads([url_key(key)])))
+            self._take_url(key, self.calls.ask_all(self.reads([url_key(key)])))
         there = [self._views[page] for page in self._at_url[key] if page in self._views]
         found = [view.record for view in there if self._counts(view)]
         found = [each for each in found if each.url_key == key]
@@ -216,11 +247,11 @@ class SharedPages(SharedRecords):
         held = self._held.get(number)
         if held is None:
             self._drop(record)
-        elif record.page != number and self.revise(record):
+        elif record.page != number and self.revise([record], self.process.name):
             forward = self.swap(
                 number, held.head, held.head.now(b"F"), ENTRY.pack(record.page), _FORWARD_SECONDS
             )
-            self.connection.ask_all([forward, *self.cuts(number, held.keys)])
+            self.calls.ask_all([forward, *self.cuts(number, held.keys)])
             del self._held[number]
             return record
         else:
@@ -251,12 +282,16 @@ class SharedPages(SharedRecords):
         """Delete a page in any state, also in one that was set by a call whose answer was lost."""
         head = held.head
         while head.nonce == held.head.nonce:
-            [answer] = self.connection.ask_all([self.swap(number, head, None)])
+            [answer] = self.calls.ask_all([self.swap(number, head, None)])
             if not answer or answer == DONE:
-                self.connection.ask_all(self.cuts(number, held.keys))
+                self.calls.send_later(self.cuts(number, held.keys))
                 return
             # Another page has its number if a server has lost writes, and may have its keys, too.
             head = Head.of(answer)
+
+    def is_of_other(self, page: int) -> bool:
+        """Return whether a page was read, and another process has written it."""
+        return page in self._views and self._views[page].head.process != self.process.name
 
     def nonce(self, page: int) -> bytes:
         """Return the random number of a page that was read and is undecided; b"" for others."""
@@ -289,7 +324,7 @@ class SharedPages(SharedRecords):
         commands: list[Command] = [("SET", self.name(number), value, "NX", "EX", LEASE)]
         for add, read in zip(self.adds(number, held.keys), self.reads(held.keys), strict=True):
             commands += [add, read]
-        is_set, *answers = self.connection.ask_all(commands)
+        is_set, *answers = self.calls.ask_all(commands, is_fresh=True)
         if not is_set or monotonic() - began > LEASE:  # a reader has met an entry before it
             raise Overtaken
         self._look(number, held, answers[1::2])
@@ -307,12 +342,12 @@ class SharedPages(SharedRecords):
                 for page, view in self._views.items()
                 if view.head.state == b"C" and page > number
             }
-            answers = self.connection.ask_all([*rivals.values()])
+            answers = self.calls.ask_all([*rivals.values()])
             if all(answer == DONE for answer in answers):
                 return
             # Also those that have withdrawn since, and are in no bucket any more.
             self._read_pages({page: [] for page in rivals})
-            buckets = self.connection.ask_all(self.reads(held.keys))
+            buckets = self.calls.ask_all(self.reads(held.keys), is_fresh=True)
 
     def _decide(self, number: int, state: bytes, rest: bytes, seconds: int) -> bool:
         """Set the state of a page; return False if its record is gone.
@@ -324,7 +359,7 @@ class SharedPages(SharedRecords):
         while True:
             new = held.head.now(state)
             cuts = self.cuts(number, held.full)
-            answer, *_ = self.connection.ask_all(
+            answer, *_ = self.calls.ask_all(
                 [self.swap(number, held.head, new, rest, seconds), *cuts]
             )
             if answer in (DONE, new.packed):  # it is set already if an earlier answer was lost
@@ -334,14 +369,14 @@ class SharedPages(SharedRecords):
             if there is None or there.nonce != held.head.nonce or there.state != b"C":
                 return False
             held.head = there  # overruled
-            self._look(number, held, self.connection.ask_all(self.reads(held.keys)))
+            self._look(number, held, self.calls.ask_all(self.reads(held.keys), is_fresh=True))
 
     def _kept(self, number: int, held: _Held, record: PageRecord) -> PageRecord:
         """Keep a claimed page. If its lease is over, it is kept all the same."""
         rest = b""
         if record != held.record._replace(is_pending=False):
             rest, new = pack_record(record), self.keys_of(record).difference(held.keys)
-            self.connection.ask_all(self.adds(number, new))
+            self.calls.ask_all(self.adds(number, new))
             held.keys += new
         is_there = self._decide(number, b"K", rest, self.seconds or 0)
         while not is_there:
@@ -352,19 +387,24 @@ class SharedPages(SharedRecords):
             head = held.head.now(b"K")
             value = head.packed + pack_record(record)
             put = "SET", self.name(record.page), value, "NX", *life
-            answers = self.connection.ask_all([put, *self.adds(record.page, held.keys)])
+            answers = self.calls.ask_all([put, *self.adds(record.page, held.keys)])
             is_there = bool(answers[0])
             if not is_there:
                 record = record._replace(page=self.process.number())
         del self._held[number]
+        if self.calls.are_ahead:
+            value = held.head.now(b"K").packed + pack_record(record)
+            self.calls.keep(self.name(record.page), value)
         return record
 
     def _drop(self, record: PageRecord) -> None:
         head = Head(b"D", 0, secrets.token_bytes(8), self.process.name)
         life = () if self.seconds is None else ("EX", self.seconds)
         record = record._replace(sketch=thinned(record.sketch, _SKETCH_OF_DROPPED))
-        put = "SET", self.name(record.page), head.packed + pack_record(record), "NX", *life
-        self.connection.ask_all([put, *self.adds(record.page, self._of_url(record))])
+        name, value = self.name(record.page), head.packed + pack_record(record)
+        put = "SET", name, value, "NX", *life
+        self.calls.send_later([put, *self.adds(record.page, self._of_url(record))])
+        self.calls.keep(name, value)
 
     def _of_url(self, record: PageRecord) -> list[Key]:
         """Return the key of a page's URL, unless many pages are there."""
@@ -394,8 +434,20 @@ class SharedPages(SharedRecords):
     def _take_url(self, key: int, buckets: Sequence[bytes | None]) -> None:
         there = found_in(buckets, [url_key(key)])[0]
         self._at_url[key] = there
-        some = there[:_MOST_READ] + there[_MOST_READ:][-_MOST_READ:]
+        some = _ends(there)
         self._read_pages({page: [url_key(key)] for page in some})
+        self._mark_lost([self._views[page] for page in some if page in self._views])
+
+    def _mark_lost(self, at_url: Sequence[View]) -> None:
+        """Let pages of killed processes, and their copies at this URL, be of an earlier crawl."""
+        lost = {
+            view.record.page
+            for view in at_url
+            if not view.head.is_undecided and self.process.is_lost(view.head.process)
+        }
+        for head, record in at_url:
+            if not lost.isdisjoint((record.page, record.original)):
+                self._views[record.page] = View(head, record._replace(crawl=OF_LOST))
 
     def _take(
         self, keys: Sequence[Key], buckets: Sequence[bytes | None], full: list[Key] | None = None
@@ -427,7 +479,7 @@ class SharedPages(SharedRecords):
         ]
         late = [
             page
-            for page, answer in zip(missing, self.connection.ask_all(stones), strict=True)
+            for page, answer in zip(missing, self.calls.ask_all(stones), strict=True)
             if not answer
         ]
         views.update(self.views(late))
@@ -436,14 +488,7 @@ class SharedPages(SharedRecords):
                 self._views[page] = view
             else:
                 self._views.pop(page, None)
-        self.connection.ask_all(
-            [
-                cut
-                for page, view in views.items()
-                if view is None
-                for cut in self.cuts(page, entries[page])
-            ]
-        )
+                self.calls.send_later(self.cuts(page, entries[page]))
 
     def _is_lost(self, page: int, head: Head) -> bool:
         """Return whether a page is one of this process, which does not hold it; then delete it.
@@ -453,5 +498,10 @@ class SharedPages(SharedRecords):
         is_ours = head.is_undecided and head.process == self.process.name
         if not is_ours or page in self._held:
             return False
-        self.connection.ask_all([self.swap(page, head, None)])
+        self.calls.ask_all([self.swap(page, head, None)])
         return True
+
+
+def _ends(pages: Sequence[int]) -> Sequence[int]:
+    """Return the first and the last pages at a URL."""
+    return [*pages[:_MOST_READ], *pages[_MOST_READ:][-_MOST_READ:]]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.store.records import PageRecord
+from dedup_filter.store.redis.calls import Calls
 from dedup_filter.store.redis.connection import Command, Connection
 from dedup_filter.store.redis.layout import (
     MOST_OF_KEY,
@@ -52,9 +53,12 @@ class SharedRecords:
 
     def __init__(self, connection: Connection, layout: Layout, seconds: int | None) -> None:
         self.connection, self.layout, self.seconds = connection, layout, seconds
+        self.calls = Calls(connection)
 
-    def views(self, pages: Sequence[int]) -> dict[int, View | None]:
+    def views(self, pages: Sequence[int], *, is_fresh: bool = False) -> dict[int, View | None]:
         """Return page -> its record, in this order; None: there is none, or it has expired.
+
+        `is_fresh`: none is known already; nor is one that is missing or undecided.
 
         Raises:
             StoreCorrupt: a record is damaged.
@@ -62,8 +66,11 @@ class SharedRecords:
         found: dict[int, View | None] = {}
         for at in range(0, len(pages), _AT_ONCE):
             some = pages[at : at + _AT_ONCE]
-            values = self.connection.ask_all([("GET", self.name(page)) for page in some])
+            reads = [("GET", self.name(page)) for page in some]
+            values = self.calls.ask_all(reads, is_fresh=is_fresh)
             found.update((page, self._view(page, v)) for page, v in zip(some, values, strict=True))
+        may_change = (p for p, view in found.items() if view is None or view.head.is_undecided)
+        self.calls.forget(map(self.name, may_change))
         return found
 
     def numbers(self) -> list[int]:
@@ -81,7 +88,7 @@ class SharedRecords:
         for at in range(0, len(numbers), _AT_ONCE):
             some = numbers[at : at + _AT_ONCE]
             reads = [("GETRANGE", self.name(page), 0, last) for page in some]
-            for page, value in zip(some, self.connection.ask_all(reads), strict=True):
+            for page, value in zip(some, self.calls.ask_all(reads), strict=True):
                 summary = Summary.of(value)
                 if summary is not None and not self.is_over(summary.last_seen):
                     yield page, summary
@@ -96,22 +103,32 @@ class SharedRecords:
     def pages_at(self, key: int) -> list[int]:
         """Return the pages at a URL, by its key."""
         wanted = [url_key(key)]
-        return found_in(self.connection.ask_all(self.reads(wanted)), wanted)[0]
+        return found_in(self.calls.ask_all(self.reads(wanted)), wanted)[0]
 
-    def revise(self, record: PageRecord) -> bool:
-        """Give a page other measures; return whether it was there."""
-        view = self.views([record.page])[record.page]
-        # Another page may have its number since a server has lost writes.
-        is_there = view is not None and view.record.url_key == record.url_key
-        if view is None or not is_there or view.head.state not in _SETTLED:
-            return False
-        old, new = self.keys_of(view.record), self.keys_of(record)
-        self.connection.ask_all(self.adds(record.page, new - old))
-        head = view.head.revised()
-        swap = self.swap(record.page, view.head, head, pack_record(record), self.seconds or 0)
-        is_done: bool = self.connection.ask_all([swap])[0] == DONE
-        self.connection.ask_all(self.cuts(record.page, old - new if is_done else new - old))
-        return is_done
+    def revise(self, records: Sequence[PageRecord], process: bytes) -> list[int]:
+        """Give pages other measures, from a process; return those that were there.
+
+        Cost: three round trips for all of them.
+        """
+        views = self.views([each.page for each in records], is_fresh=True)
+        adds, swaps, life = list[Command](), list[Command](), self.seconds or 0
+        changes = list[tuple[int, set[Key], set[Key]]]()
+        for record in records:
+            page, view = record.page, views[record.page]
+            # Another page may have its number since a server has lost writes.
+            is_there = view is not None and view.record.url_key == record.url_key
+            if view is None or not is_there or view.head.state not in _SETTLED:
+                continue
+            old, new = self.keys_of(view.record), self.keys_of(record)
+            adds += self.adds(page, new - old)
+            head = view.head.revised(process)
+            swaps.append(self.swap(page, view.head, head, pack_record(record), life))
+            changes.append((page, old - new, new - old))
+        self.calls.ask_all(adds)
+        done = [answer == DONE for answer in self.calls.ask_all(swaps)]
+        for (page, gone, came), is_done in zip(changes, done, strict=True):
+            self.calls.send_later(self.cuts(page, gone if is_done else came))
+        return [page for (page, *_), is_done in zip(changes, done, strict=True) if is_done]
 
     def delete(self, pages: Sequence[int], at_url: int | None = None) -> list[int]:
         """Delete pages that are kept or dropped; return those that were there.
@@ -120,25 +137,28 @@ class SharedRecords:
         """
         gone = list[int]()
         for at in range(0, len(pages), _DELETED_AT_ONCE):
+            some = pages[at : at + _DELETED_AT_ONCE]
             views = {
                 page: view
-                for page, view in self.views(pages[at : at + _DELETED_AT_ONCE]).items()
+                for page, view in self.views(some, is_fresh=True).items()
                 if view is not None
                 and view.head.state in _SETTLED
                 and at_url in (None, view.record.url_key)
             }
             swaps = [self.swap(page, view.head, None) for page, view in views.items()]
             cuts = list[Command]()
-            for page, answer in zip(views, self.connection.ask_all(swaps), strict=True):
+            for page, answer in zip(views, self.calls.ask_all(swaps), strict=True):
                 if answer == DONE:
                     gone.append(page)
                     cuts += self.cuts(page, self.keys_of(views[page].record))
-            self.connection.ask_all(cuts)
+            self.calls.send_later(cuts)
         return gone
 
     def forget_at(self, key: int) -> int:
         """Delete all pages at a URL, by its key, but pending ones; return their number."""
-        return len(self.delete(self.pages_at(key), at_url=key))
+        gone = self.delete(self.pages_at(key), at_url=key)
+        self.calls.send()
+        return len(gone)
 
     def count(self, *, is_kept: bool | None = None) -> int:
         """Count the kept or the dropped pages, or both, pending ones too. Cost: as `summaries`."""
@@ -172,7 +192,7 @@ class SharedRecords:
                 for key in self.keys_of(view.record)
             ]
             keys = [key for _, key in wanted]
-            found = found_in(self.connection.ask_all(self.reads(keys)), keys)
+            found = found_in(self.calls.ask_all(self.reads(keys)), keys)
             for (page, _), pages in zip(wanted, found, strict=True):
                 if page not in pages and len(pages) < MOST_OF_KEY:
                     lacking.add(page)

@@ -58,6 +58,7 @@ def test_a_page_has_an_entry_under_each_key_and_all_go_with_it(redis_server, cra
     assert (entries(client), of_kind(client, "r")) == (0, [])
     for _ in range(2):
         pages.release(claim(pages, like(1)))
+        pages.flush()
         assert (entries(client), of_kind(client, "r")) == (0, [])
 
 
@@ -68,6 +69,7 @@ def test_a_page_that_is_dropped_has_a_record_and_is_found_at_its_url(redis_serve
     repeat = claim(pages, like(1, 1))
     assert (len(of_kind(client, "r")), entries(client)) == (1, before), "until it is dropped"
     pages.commit(repeat)
+    pages.flush()
     assert (len(of_kind(client, "r")), entries(client)) == (2, before + 1)
 
 
@@ -98,6 +100,7 @@ def test_undecided_records_expire_and_records_of_pages_as_long_as_is_chosen(redi
         assert ttl(pages, held.page) > 86_400
     pages = crawler(redis_server)
     kept, repeat = see(pages, like(2)).page, see(pages, like(2, 1)).page
+    pages.flush()
     assert ttl(pages, kept) == ttl(pages, repeat) == -1
 
 
@@ -154,7 +157,7 @@ def test_a_key_of_many_pages_keeps_the_entries_of_the_first(redis_server, crawle
     pages.check()
 
 
-def refuse_all(judge, place, page, visit):
+def refuse_all(judge, place, page, *_):
     """Find that a page repeats no other, though it reads them."""
     return verdict_on(page, "new")
 
