@@ -48,11 +48,10 @@ from dedup_filter.fingerprints.block_columns import Shares
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Source, Verdict
 from dedup_filter.text.page_url import Place, canonical_of, url_key
-from dedup_filter.thresholds import HALF
+from dedup_filter.thresholds import HALF, MOST
 
-_TOLERANCE = 0.1
-"""How much less of an unchanged copy its original may have than before: what stands beside its text
-changes by itself."""
+_HELD = MOST - 0.1
+"""The share of the text of an unchanged copy that its original must have: sketches are samples."""
 _LONGEST_LINE = 200
 """Characters of a line that came or went."""
 _FEW_LINES = 5
@@ -198,12 +197,14 @@ class _Judging(NamedTuple):
         if visit.told.any() or not there:
             return None
         [original] = there
-        is_same_host = bool(original.host) and original.host == self.place.host
-        found = _repeating(found, page, original, is_same_host)
-        before = 1.0 if earlier.similarity is None else earlier.similarity
-        if (found.similarity or 0) < before - _TOLERANCE:
+        places, shares = page.blocks.places, page.blocks.shares_in(original.sketch)
+        stayed = places.in_main & ~(places.is_beside | places.is_framed | visit.came)
+        sampled = int(shares.sampled[stayed].sum())
+        if shares.there[stayed].sum() < _HELD * sampled:
             return None
-        return found._replace(distance=_distance(page, original), reason=earlier.reason)
+        found = found._replace(distance=_distance(page, original), reason=earlier.reason)
+        is_same_host = bool(original.host) and original.host == self.place.host
+        return _repeating(found, page, original, is_same_host, shares)
 
     def unless_changed(self, verdict: Verdict, earlier: Earlier, visit: Visit) -> Verdict:
         """Return that a page is new if a change since an earlier visit is not in its original.
