@@ -37,6 +37,30 @@ def test_a_later_crawl_says_how_much_of_each_page_is_new(crawl, site, paragraphs
     assert second.stats["dedup/revisits"] == 2
 
 
+def test_log_file_and_tag_say_what_has_changed_and_what_is_lost(crawl, project, site, paragraphs):
+    changing, copied = paragraphs("a", words=300), paragraphs("b", words=300)
+    site.add("/a", f"{changing}<p>Price: EUR 25.90")
+    site.add("/b", f"{copied}<p>Size: L")
+    settings = {"DEDUP_INDEX": "pages", "DEDUP_CHANGES": True, "DEDUP_KEEP_TEXT": True}
+    crawl("ab", **settings)
+    site.add("/a", f"{changing}<p>Price: EUR 26.90")
+    site.add("/c", f"{copied}<p>Size: XL<p>Colour: black<p>Price: EUR 30")
+    settings |= {"DEDUP_MAX_MISSING": 10, "DEDUP_DUPLICATES": "told.jsonl"}
+    done = crawl("abc", DEDUP_ACTION="tag", **settings)
+
+    [changed], [found] = done.lines("Changed ("), done.lines("Found (near")
+    assert f'; came "Price: EUR 26.90"; went "Price: EUR 25.90"): {site.url}/a' in changed
+    named = '% similar; without "Size: XL", "Colour: black", "Price: EUR 30"'
+    assert f"{named}): {site.url}/c repeats {site.url}/b" in found
+    tags = {item["url"]: item["dedup"] for item in done.items}
+    assert tags[f"{site.url}/a"]["came"] == ["Price: EUR 26.90"]
+    assert tags[f"{site.url}/c"]["lost"] == ["Size: XL", "Colour: black", "Price: EUR 30"]
+    told = map(json.loads, (project.folder / "told.jsonl").read_text().splitlines())
+    assert {line.pop("url"): line for line in told} == {
+        url: tag for url, tag in tags.items() if not url.endswith("/b")
+    }
+
+
 def test_pages_with_nothing_of_their_own_are_dropped_beyond_a_limit(
     crawl, project, site, paragraphs
 ):
