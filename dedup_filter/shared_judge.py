@@ -103,7 +103,7 @@ class SharedJudge(Judge):
         """
         pages = [*islice(waiting, MOST_AHEAD)]
         some = [(place, page) for place, page in pages if isinstance(page, ReadPage)]
-        if len(some) < 2 or (id(some[0][1]) in self._ahead and self._pages.is_ahead):
+        if len(some) < 2 or (id(some[0][1]) in self._ahead and self._pages.calls.are_ahead):
             return
         self._read_afresh()
         names = dict.fromkeys(name for each in some for name in self._lists_of(*each))
@@ -197,7 +197,7 @@ class SharedJudge(Judge):
             self._finish_calls()
             for claim in [*self._claims.values()]:
                 self.release(claim)
-            self._pages.finish()
+            self._pages.calls.send()
             self._process.leave()
         finally:
             self.store.close()
@@ -206,7 +206,7 @@ class SharedJudge(Judge):
     def check(self) -> None:
         """Raise AssertionError if hosts, claims and servers do not agree. Cost: reads all."""
         self._read_afresh()
-        self._pages.finish()
+        self._pages.calls.send()
         self._hosts.check()
         pending = {n for n, each in self._claims.items() if each.record and each.record.is_kept}
         assert {*self._pages.held()} == pending, "other pages are held"
@@ -381,7 +381,7 @@ class SharedJudge(Judge):
         """
         at_url = place.key if place.url else None
         self._known = self._ahead.pop(id(page), None)
-        if self._known is not None and self._pages.is_ahead:
+        if self._known is not None and self._pages.calls.are_ahead:
             self._pages.begin(at_url)
         else:
             self._read_afresh()
@@ -391,7 +391,7 @@ class SharedJudge(Judge):
         """Forget what is read ahead."""
         self._ahead.clear()
         self._known = None
-        self._pages.end_ahead()
+        self._pages.calls.read_anew()
 
     def _lists_of(self, place: Place, page: ReadPage) -> list[str]:
         """Return the host and the sites of a page whose updates are to be read."""
@@ -406,7 +406,7 @@ class SharedJudge(Judge):
         """Send what waits for the next page, and ask what became of others' pages."""
         if self._lists.has_unsent:
             self._exchange([], partial(self._pages.begin, None))
-        self._pages.finish()
+        self._pages.calls.send()
         for number in [*self._foreign]:
             self.fate(number)
 
