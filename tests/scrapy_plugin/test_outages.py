@@ -103,6 +103,15 @@ def test_heart_of_the_crawl_beats_while_the_server_hangs(crawl, pages):
     assert [each.end() for each in items] == ["new", "exact", "exact"]
 
 
+def test_pages_that_wait_for_their_calls_are_read_for_together(crawl, pages):
+    pages.hang()
+    items = [crawl.send(page_item(number, f"text {number}")) for number in range(3)]
+    crawl.pause()
+    pages.answer()
+    assert [each.end() for each in items] == ["new"] * 3
+    assert pages.ahead[1:] == [["text 1", "text 2"], ["text 2"]]
+
+
 def test_calls_are_made_in_one_thread_in_the_order_asked_for(crawl, pages):
     calls, made, told = IndexCalls(pages, crawl.pipeline.stats), [], []
 

@@ -25,7 +25,8 @@ records have a lease, see `process`. A key of many pages keeps the entries of th
 When a server has lost writes, copies of the lost pages can be kept again; no page is dropped for
 one that was never kept.
 
-Cost: a new page 3 round trips and one to commit it, a page that repeats another 2 and one.
+Cost: a new page 3 round trips and one to commit it, a page that repeats another 2 or 3. A page that
+is read ahead: the claim and the commit of a new page, else none (`SharedPages.begin_ahead`).
 """
 
 import secrets
