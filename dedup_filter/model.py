@@ -206,6 +206,8 @@ class Verdict:
     """
     words: int = 0
     """Words of its main content, without blocks that two earlier pages of the host had."""
+    detail: str | None = None
+    """If the reason is "too_short", how short its text is: "4 of 20 words"."""
     canonical: str | None = None
     """URL that the page names as canonical; None: its own, or none."""
     selected: tuple[str, ...] = ()
@@ -275,6 +277,7 @@ class Verdict:
             "lost_words": self.lost_words,
             "words": self.words,
             "reason": self.reason,
+            "detail": self.detail,
             "cluster": self.cluster,
             "fingerprint": as_hex(self.fingerprint),
             "change": self.change,

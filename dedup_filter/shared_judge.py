@@ -30,7 +30,7 @@ from dedup_filter.store.records import PageRecord, measures_of
 from dedup_filter.store.redis.connection import Command
 from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Key, keys_of, keys_of_profile
-from dedup_filter.store.redis.pages import Overtaken, SharedPages
+from dedup_filter.store.redis.pages import OF_LOST, Overtaken, SharedPages
 from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_url import Place
@@ -228,7 +228,7 @@ class SharedJudge(Judge):
         return crawl >= self._crawl
 
     def _has_ended(self, record: PageRecord) -> bool:
-        return record.crawl in self._process.ended
+        return record.crawl != OF_LOST
 
     def _claim(
         self, place: Place, page: ReadPage, config: FilterConfig | None = None
@@ -286,6 +286,9 @@ class SharedJudge(Judge):
     def _original(self, found: Verdict) -> Claim | None:
         """Return the claim of the pending page, of any process, that a page repeats."""
         number = found.original_page or 0
+        if number in self._claims and self._pages.is_of_other(number):
+            self.release(self._claims[number])  # a server has lost its counter
+            self._gone.pop(number, None)
         if number not in self._claims and (nonce := self._pages.nonce(number)):
             known = self._foreign.get(number)
             if known is not None and known[1] != nonce:  # a server has lost that page
@@ -338,7 +341,7 @@ class SharedJudge(Judge):
             record._replace(**measures_of(found_by)) for _, record, found_by in again if record
         ]
         with suppress(StoreError):  # they keep their measures
-            self._pages.revise(records)
+            self._pages.revise(records, self._process.name)
 
     def _stored(self, pages: Sequence[int]) -> list[PageRecord]:
         return self._pages.stored(pages)

@@ -115,7 +115,7 @@ def lose_answer(pages, done):
 
     def is_it(command):
         if state is None:
-            return command[0] == "SET" and command[2][:1] == b"C"
+            return command[0] == "SET" and ":r:" in command[1] and command[2][:1] == b"C"
         return command[0] == "EVALSHA" and len(command) == 8 and command[5][:1] == state
 
     def lost(commands):
@@ -139,6 +139,11 @@ def let_lapse(pages):
     names = [process.connection.key(f"process:{process.name.hex()}")]
     names += [its_pages.name(page) for page in its_pages.held()]
     process.connection.ask_all([("UNLINK", name) for name in names])
+
+
+def stop(pages):
+    """Let a crawler stop as if it were killed this moment: no lease is renewed any more."""
+    pages.conductor._process._rest()
 
 
 def let_unowned_lapse(client, *crawlers):

@@ -398,7 +398,7 @@ class Compared:
         page = self._page
         same = [each for each in candidates if each.digest == page.digest]
         if not (same or page.texts):
-            return verdict_on(page, "unjudged", page.reason)
+            return verdict_on(page, "unjudged", page.reason)._replace(detail=page.detail)
         verdict = verdict_on(page, "new")
         if same:
             best = [(candidate._replace(distance=0), 1.0) for candidate in same]

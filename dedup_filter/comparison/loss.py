@@ -63,11 +63,13 @@ class _Lost(NamedTuple):
 def loss_of(blocks: BlockColumns, sketch: bytes, *, is_same_host: bool) -> Loss:
     """Return the text of a page that the page with a sketch lacks.
 
-    On another host, blocks that two pages of the host have shown are frame: no page of a mirror may
-    be kept, so none of its blocks is marked.
+    On another host, a block outside the main text is frame if an earlier page has shown it, and any
+    block if two have: all pages of a mirror may be dropped, and dropped pages mark no frame.
     """
     places, shares = blocks.places, blocks.shares_in(sketch)
-    is_frame = places.is_frame if is_same_host else places.is_frame | (places.times >= FRAME_TIMES)
+    is_frame = places.is_frame
+    if not is_same_host:
+        is_frame = is_frame | (places.times >= np.where(places.in_main, FRAME_TIMES, 1))
     counted = ~(places.is_masked | places.is_learnt | (is_frame & ~places.are_values))
     counted &= shares.words > 0
     lost = unlike(places, shares, counted, places.in_main & known_prose(places, shares))

@@ -180,7 +180,7 @@ EMPTY = b'{"comments": [], "more": null, "text": "' + b"-" * 99 + b'"}'
         (b"[]", JsonResponse, "all", ["not_html", "not_html"]),
     ],
 )
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_equal_bytes_of_responses_that_are_no_pages(
     make_crawl, respond, body, cls, payloads, *, said, workers
 ):

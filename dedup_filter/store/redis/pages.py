@@ -63,6 +63,8 @@ _SKETCH_OF_DROPPED = 130
 """Bytes of hashes, 64 of them, beside the row: no other page is compared with a dropped page."""
 _MOST_READ = 8
 """Of the first records at a URL, and of the last ones."""
+OF_LOST = 0
+"""The crawl of a page at the URL of the judged one whose process was killed: before all others."""
 
 
 class Overtaken(Exception):  # noqa: N818 - it is no error
@@ -246,7 +248,7 @@ class SharedPages(SharedRecords):
         held = self._held.get(number)
         if held is None:
             self._drop(record)
-        elif record.page != number and self.revise([record]):
+        elif record.page != number and self.revise([record], self.process.name):
             forward = self.swap(
                 number, held.head, held.head.now(b"F"), ENTRY.pack(record.page), _FORWARD_SECONDS
             )
@@ -287,6 +289,10 @@ class SharedPages(SharedRecords):
                 return
             # Another page has its number if a server has lost writes, and may have its keys, too.
             head = Head.of(answer)
+
+    def is_of_other(self, page: int) -> bool:
+        """Return whether a page was read, and another process has written it."""
+        return page in self._views and self._views[page].head.process != self.process.name
 
     def nonce(self, page: int) -> bytes:
         """Return the random number of a page that was read and is undecided; b"" for others."""
@@ -443,7 +449,20 @@ class SharedPages(SharedRecords):
     def _take_url(self, key: int, buckets: Sequence[bytes | None]) -> None:
         there = found_in(buckets, [url_key(key)])[0]
         self._at_url[key] = there
-        self._read_pages({page: [url_key(key)] for page in _ends(there)})
+        some = _ends(there)
+        self._read_pages({page: [url_key(key)] for page in some})
+        self._mark_lost([self._views[page] for page in some if page in self._views])
+
+    def _mark_lost(self, at_url: Sequence[View]) -> None:
+        """Let pages of killed processes, and their copies at this URL, be of an earlier crawl."""
+        lost = {
+            view.record.page
+            for view in at_url
+            if not view.head.is_undecided and self.process.is_lost(view.head.process)
+        }
+        for head, record in at_url:
+            if not lost.isdisjoint((record.page, record.original)):
+                self._views[record.page] = View(head, record._replace(crawl=OF_LOST))
 
     def _take(
         self, keys: Sequence[Key], buckets: Sequence[bytes | None], full: list[Key] | None = None

@@ -79,9 +79,13 @@ class Head(NamedTuple):
         """Return the head with another state."""
         return self._replace(state=state)
 
-    def revised(self) -> "Head":
-        """Return the head of a page that has changed: a claiming one must look again."""
-        return self._replace(version=(self.version + 1) % 256)
+    def revised(self, process: bytes | None = None) -> "Head":
+        """Return the head of a page that has changed, by a process if it is not the page's own.
+
+        A claiming page must look again.
+        """
+        version, process = (self.version + 1) % 256, self.process if process is None else process
+        return self._replace(version=version, process=process)
 
 
 class Summary(NamedTuple):

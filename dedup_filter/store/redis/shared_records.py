@@ -105,8 +105,8 @@ class SharedRecords:
         wanted = [url_key(key)]
         return found_in(self.calls.ask_all(self.reads(wanted)), wanted)[0]
 
-    def revise(self, records: Sequence[PageRecord]) -> list[int]:
-        """Give pages other measures; return those that were there.
+    def revise(self, records: Sequence[PageRecord], process: bytes) -> list[int]:
+        """Give pages other measures, from a process; return those that were there.
 
         Cost: three round trips for all of them.
         """
@@ -121,7 +121,8 @@ class SharedRecords:
                 continue
             old, new = self.keys_of(view.record), self.keys_of(record)
             adds += self.adds(page, new - old)
-            swaps.append(self.swap(page, view.head, view.head.revised(), pack_record(record), life))
+            head = view.head.revised(process)
+            swaps.append(self.swap(page, view.head, head, pack_record(record), life))
             changes.append((page, old - new, new - old))
         self.calls.ask_all(adds)
         done = [answer == DONE for answer in self.calls.ask_all(swaps)]

@@ -157,7 +157,7 @@ def test_a_key_of_many_pages_keeps_the_entries_of_the_first(redis_server, crawle
     pages.check()
 
 
-def refuse_all(judge, place, page, visit):
+def refuse_all(judge, place, page, *_):
     """Find that a page repeats no other, though it reads them."""
     return verdict_on(page, "new")
 
