@@ -1,5 +1,7 @@
 """DEDUP_CHANGES in crawls."""
 
+import json
+
 import pytest
 
 

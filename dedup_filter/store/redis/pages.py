@@ -25,7 +25,8 @@ records have a lease, see `process`. A key of many pages keeps the entries of th
 When a server has lost writes, copies of the lost pages can be kept again; no page is dropped for
 one that was never kept.
 
-Cost: a new page 3 round trips and one to commit it, a page that repeats another 2 and one.
+Cost: a new page 3 round trips and one to commit it, a page that repeats another 2 or 3. A page that
+is read ahead: the claim and the commit of a new page, else none (`SharedPages.begin_ahead`).
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -323,14 +324,28 @@ class SharedPages(SharedRecords):
         commands: list[Command] = [("SET", self.name(number), value, "NX", "EX", LEASE)]
         for add, read in zip(self.adds(number, held.keys), self.reads(held.keys), strict=True):
             commands += [add, read]
+        # Records that were read ahead may have changed: a visit was made, or a frame was learnt.
+        again = [*self._views] if self.calls.are_ahead else []
+        commands += [("GET", self.name(page)) for page in again]
         is_set, *answers = self.calls.ask_all(commands, is_fresh=True)
         if not is_set or monotonic() - began > LEASE:  # a reader has met an entry before it
             raise Overtaken
-        self._look(number, held, answers[1::2])
+        self._look(number, held, answers[1 : 2 * len(held.keys) : 2], again)
 
-    def _look(self, number: int, held: _Held, buckets: Sequence[bytes]) -> None:
-        """Withdraw for pages that came meanwhile, and overrule claiming ones of higher numbers."""
+    def _look(
+        self,
+        number: int,
+        held: _Held,
+        buckets: Sequence[bytes],
+        again: Sequence[int] = (),
+    ) -> None:
+        """Withdraw for pages that came meanwhile, and overrule claiming ones of higher numbers.
+
+        `again`: pages that are known already, and may have changed.
+        """
         self._own, known = number, self._views.copy()
+        for page in again:
+            self._views.pop(page, None)
         while True:
             self._take(held.keys, buckets, full=held.full)
             if self._views != known and not held.is_still():
