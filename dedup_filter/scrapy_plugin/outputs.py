@@ -31,6 +31,7 @@ from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.refusals import why
 from dedup_filter.scrapy_plugin.index_calls import in_thread
 from dedup_filter.scrapy_plugin.settings import PluginSettings
+from dedup_filter.upkeep.whole_file import require_place
 from dedup_filter.wording import counted, percent, printable
 
 _LONGEST_URL = 500
@@ -155,15 +156,16 @@ def _shown(url: str | None) -> str:
 
 
 class DuplicatesFile:
-    """Append the duplicates of a crawl to a file; its folder is made if there is none.
+    """Append the duplicates of a crawl to a file.
 
     Raises:
-        ConfigError: the file cannot be opened for appending.
+        ConfigError: the file cannot be opened for appending, or its folder does not exist.
     """
 
     def __init__(self, path: str) -> None:
-        _make_folder(path)
         try:
+            if not Path(path).exists():
+                require_place(Path(path))
             self._file: BinaryIO = Path(path).open("ab+", buffering=0)  # noqa: SIM115
             size = self._file.seek(0, 2)
             self._file.seek(max(size - 1, 0))
@@ -187,14 +189,13 @@ class DuplicatesFile:
 
 
 def require_report_path(path: str) -> None:
-    """Check that a report can be written to a path; make its folder if there is none.
+    """Check that a report can be written to a path.
 
     Raises:
-        ConfigError: the folder cannot be made, or the path is not a report.
+        ConfigError: its folder does not exist, or the path is not a report.
     """
     from dedup_filter.review.report import require_free
 
-    _make_folder(path)
     require_free(path, may_replace_report=True)
 
 
@@ -212,10 +213,3 @@ async def write_crawl_report(settings: PluginSettings) -> None:
     write = partial(write_report, settings.index, settings.report, settings.options, Amounts())
     duplicates = counted((await in_thread(write)).duplicates, "duplicate")
     logger.info("Report written (%s): %s", duplicates, printable(settings.report))
-
-
-def _make_folder(path: str) -> None:
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{path!r} cannot be written: {error}") from error

@@ -112,6 +112,7 @@ class PluginSettings:
         """Read and check all DEDUP_ settings; only DEDUP_ENABLED if that is False."""
         if not _own("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True)):
             return cls(enabled=False)
+        _require_capitals(settings)
         require_known("setting", _without_prefix(settings), _without_prefix(SETTINGS), "DEDUP_")
         own: dict[str, Any] = {}
         if job_folder := str(settings.get("JOBDIR") or ""):
@@ -194,6 +195,13 @@ def in_settings(message: str) -> str:
 def _without_prefix(names: Iterable[Any]) -> list[str]:
     given = [name for name in names if isinstance(name, str) and name.startswith("DEDUP_")]
     return [name.removeprefix("DEDUP_") for name in given]
+
+
+def _require_capitals(names: Iterable[Any]) -> None:
+    """Raise ConfigError for a setting in small letters, which nothing would read."""
+    for name in names:
+        if isinstance(name, str) and name not in SETTINGS and name.upper() in SETTINGS:
+            raise ConfigError(f"unknown setting {name}: did you mean {name.upper()}?")
 
 
 def _own(name: str, value: Any) -> Any:

@@ -16,6 +16,7 @@ def test_each_crawl_writes_its_report_in_place_of_the_one_before(project, site, 
         site.add(f"/{name}", paragraphs(1, edits=edits))
     project.spider()
     path = project.folder / "made" / "report.html"
+    path.parent.mkdir()
     for reactor in REACTORS:  # a duplicate that comes again has one record
         crawl = project.crawl(
             *site.urls("/a", "/b"),

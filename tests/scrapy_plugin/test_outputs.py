@@ -9,7 +9,7 @@ import pytest
 
 from dedup_filter import Verdict
 from dedup_filter.errors import ConfigError
-from dedup_filter.scrapy_plugin.outputs import DuplicatesFile
+from dedup_filter.scrapy_plugin.outputs import DuplicatesFile, require_report_path
 
 FULL = Path("/dev/full")
 NEAR = Verdict(
@@ -42,7 +42,7 @@ def judged(crawl, response, count):
 
 
 def test_a_line_tells_all_and_a_file_is_continued(tmp_path):
-    path = tmp_path / "made" / "dropped.jsonl"
+    path = tmp_path / "dropped.jsonl"
     for url in ("http://b/\ud800\n", "http://c/"):
         with opened(path) as file:
             file.write(url, NEAR)
@@ -76,6 +76,10 @@ def test_a_line_that_was_cut_off_is_ended_before_the_next(tmp_path):
 def test_a_path_that_cannot_be_written_is_a_wrong_setting(tmp_path):
     with pytest.raises(ConfigError, match="cannot be written"):
         DuplicatesFile(str(tmp_path))
+    for accept in (DuplicatesFile, require_report_path):
+        with pytest.raises(ConfigError, match="cannot be written: its folder does not exist"):
+            accept(str(tmp_path / "none" / "dropped.jsonl"))
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("action", ["drop", "tag"])

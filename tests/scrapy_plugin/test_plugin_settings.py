@@ -110,6 +110,13 @@ def test_setting_that_cannot_be_meant_is_refused_in_a_sentence(settings, sentenc
         read(**settings)
 
 
+@pytest.mark.parametrize("name", ["dedup_action", "DEDUP_Ignore"])
+def test_setting_in_small_letters_is_refused(name):
+    with pytest.raises(ConfigError, match=f"{name}: did you mean {name.upper()}"):
+        PluginSettings.read(Settings({name: "tag"}))
+    PluginSettings.read(Settings({"dedup_of_mine": 1, "DEDUP_ENABLED": "True"}))
+
+
 @pytest.mark.parametrize(
     ("settings", "index"),
     [
