@@ -27,6 +27,7 @@ Reason = Literal[
     "no_field",
     "wrong_type",
     "no_response",
+    "other_page",
     "pending",
     "error",
 ]

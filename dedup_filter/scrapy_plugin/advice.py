@@ -104,6 +104,9 @@ UNJUDGED = {
     f"or {_FIELDS}",
     "not_html": f"are no HTML, and kept unjudged (not_html): {_FIELDS}",
     "no_response": f"have no response, and are kept unjudged (no_response): {_FIELDS}",
+    "other_page": "gave items of the pages that led to them, which are kept unjudged (other_page): "
+    "give such an item the HTML of its page in a field, or "
+    f"{_FIELDS}",
     "pending": "repeat pages that were pending for a minute, and are kept unjudged (pending): "
     "later pipelines must be quicker",
 }

@@ -31,6 +31,7 @@ from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.refusals import why
 from dedup_filter.scrapy_plugin.index_calls import in_thread
 from dedup_filter.scrapy_plugin.settings import PluginSettings
+from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep.whole_file import require_place
 from dedup_filter.wording import counted, percent, printable
 
@@ -95,6 +96,18 @@ def describe(url: str, verdict: Verdict) -> str:
     if verdict.original == url:
         return f"({how}): {page} was fetched before in this crawl"
     return f"({how}): {page} repeats {original}"
+
+
+def describe_dropped(url: str, verdict: Verdict, item_url: str) -> str:
+    """Describe a duplicate as `describe` does; name the URL of its first item, if that is another.
+
+    >>> again = Verdict("exact", "http://a/1")
+    >>> describe_dropped("http://a/2", again, "http://a/shoe")
+    '(exact): http://a/2 repeats http://a/1; its item has the URL http://a/shoe'
+    """
+    is_another = url_key(item_url) != url_key(url)
+    item = f"; its item has the URL {_shown(item_url)}" if is_another else ""
+    return describe(url, verdict) + item
 
 
 def describe_change(url: str, verdict: Verdict) -> str:

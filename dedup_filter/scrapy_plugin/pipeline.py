@@ -1,6 +1,7 @@
 """The way of an item: spider middleware -> item pipeline -> kept, marked or dropped.
 
-    response -> output of its callback     items are registered, links of a repeated page held back
+    response -> output of its callback     items are registered, links of a repeated page held back,
+                                           requests marked with the pages that led to them
     item     -> its page                   that of its response, or in its own fields (`item_page`)
              -> the page is claimed        judged and pending, once for all its items
              -> the original is final      else wait; if it is gone, judge the page anew
@@ -37,6 +38,7 @@ from dedup_filter.scrapy_plugin.outputs import (
     DuplicatesFile,
     describe,
     describe_change,
+    describe_dropped,
     describe_kept,
     dropped_for,
     write_crawl_report,
@@ -133,7 +135,7 @@ class NearDuplicatePipeline:
             elif page is not None:
                 judgement = await self._final(page, visit)
                 if self.count(judgement, page.text):
-                    self._note(judgement, page.text)
+                    self._note(judgement, page.text, self.visits.url(item, visit))
         except Exception as fault:
             judgement = self.failed(fault)
         if judgement is not None and self.is_dropped(judgement):
@@ -242,15 +244,15 @@ class NearDuplicatePipeline:
         self.stats.page(judgement.url, judgement.verdict, text)
         return True
 
-    def _note(self, judgement: Judgement, text: PageText | Reason) -> None:
-        """Write what is written once a page, however many items it has."""
+    def _note(self, judgement: Judgement, text: PageText | Reason, item_url: str) -> None:
+        """Write what is written once a page, with the URL of its first item."""
         url, verdict = judgement.url, judgement.verdict
         if verdict.outcome not in _KEPT:
             self._add_to_rules(judgement)
         level, is_told = self.settings.log_level, True
         if self.is_dropped(judgement):
             self.stats.add("bytes_dropped", text.size if isinstance(text, PageText) else 0)
-            logger.log(level, "Dropped %s", describe(url, verdict))
+            logger.log(level, "Dropped %s", describe_dropped(url, verdict, item_url))
         elif verdict.outcome in DROPPED:
             logger.log(level, "Found %s", describe(url, verdict))
         elif verdict.change and self.pages.config.changes:
@@ -341,6 +343,7 @@ class NearDuplicateMiddleware:
                 if isinstance(output, Request):
                     if not self._follows_links and await self.holds_back(output, response):
                         continue
+                    self._pipeline.visits.of(response).led_to(output)
                 elif output is not None:
                     self.expect(output, response)
                 yield output

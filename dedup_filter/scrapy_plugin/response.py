@@ -22,6 +22,12 @@ many items of the response are under way, these have passed.
 No page of a response is a duplicate of another page of the same response: items with the same page
 text share one judgement, and so do items whose pages repeat one another. The items of a feed are
 separate pages, distinguished by their URLs.
+
+An item may be completed by a second response (the stock of a product). The request of each response
+names the last pages that led to it, in `meta`, which outlives redirects, retries and JOBDIR; the
+header Referer does not tell them, if a site's Referrer-Policy says so. If the URL of an item is
+that of such a page, the text of the response is not the item's page: the item is judged by its own
+fields, or not at all.
 """
 
 import asyncio
@@ -41,9 +47,13 @@ from dedup_filter.scrapy_plugin.page_rules import PageRules, Treatment
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import host_of, kinship, url_key
 from dedup_filter.workers import Reading
 
 _NO_RULES = PageRules(FilterConfig(payloads="none"), "drop")
+_LED_BY = "dedup_led_by"
+"""The key in the `meta` of a request for the URLs of the pages that led to it, the last first."""
+_MOST_LED_BY = 3
 _MOST_SHARED = 2000
 """Judgements that the items of one response (a feed) can share."""
 
@@ -97,6 +107,7 @@ class Visit:
         self._response = (lambda: None) if response is None else ref(response)
         self.urls = () if request is None or request.method != "GET" else _urls(self.url, request)
         """URLs that lead to this response: its own, and URLs that redirected to it."""
+        self._led_by = [] if request is None else request.meta.get(_LED_BY, [])
         self.turn = asyncio.Lock()
         """Excludes other judgements while a page of it is looked up and claimed. It is always free
         if calls are direct and no worker reads."""
@@ -126,6 +137,21 @@ class Visit:
         self.gave_items = True
         self.open += 1
         self.expected.append(item)
+
+    def led_to(self, request: Request) -> None:
+        """Note in a request of its output that this response led to it."""
+        request.meta[_LED_BY] = [*dict.fromkeys((self.url, *self._led_by))][:_MOST_LED_BY]
+
+    def is_of_earlier(self, url: str) -> bool:
+        """Return whether a URL is that of a page that led to this response, and not its own.
+
+        A URL that differs from its own in the visitor alone is its own.
+        """
+        if url_key(url) not in map(url_key, self._led_by):
+            return False
+        is_spelling = kinship(url, self.url) in ("same", "spelling")
+        is_own = is_spelling and host_of(url) == host_of(self.url)
+        return not is_own and url_key(url) not in map(url_key, self.urls)
 
     def read(self) -> Page:
         """Return the page of the response; a reason, if it holds many pages or none."""
@@ -216,19 +242,28 @@ class Visits:
         there = [visit for visit in visits if visit.url == url]
         return there[0] if len(there) == 1 else self.no_response
 
+    def url(self, item: Any, visit: Visit) -> str:
+        """Return the URL of an item's page; it may be relative to the URL of its response."""
+        url = self._fields.url(item)
+        try:
+            return urljoin(visit.url, url)
+        except ValueError:  # such as http://[1/
+            return visit.url or url
+
     def page(self, item: Any, visit: Visit) -> Page:
-        """Return the page of an item. The item's URL may be relative to its response's URL."""
-        is_by_response = visit.is_one_page and self.source == "auto"
-        if not is_by_response and self.source != "response":
-            text = self._fields.page(item)
-            if not isinstance(text, str) or self.source == "item":
-                url = self._fields.url(item)
-                try:
-                    url = urljoin(visit.url, url)
-                except ValueError:  # such as http://[1/
-                    url = visit.url or url
-                return Page(url, text, self._rules.treatment(url, visit.meta))
-        return visit.read()
+        """Return the page of an item."""
+        if self.source == "response":
+            return visit.read()
+        url = self.url(item, visit)
+        is_of_other = self.source == "auto" and visit.is_of_earlier(url)
+        if self.source == "auto" and visit.is_one_page and not is_of_other:
+            return visit.read()
+        text = self._fields.page(item)
+        if isinstance(text, str) and self.source == "auto":
+            if not is_of_other:
+                return visit.read()
+            text = "other_page"
+        return Page(url, text, self._rules.treatment(url, visit.meta))
 
     def claim(self, judgement: Judgement) -> None:
         """Add a page that the index has pending."""

@@ -4,9 +4,11 @@ import logging
 from unittest.mock import Mock
 
 import pytest
+from scrapy import Request
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse
 
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.scrapy_plugin import NearDuplicate
 
 
 def judged(crawl, response, *items):
@@ -177,6 +179,63 @@ def test_relative_url_of_an_item_is_joined_to_that_of_its_response(
     judged(crawl, respond("http://a/list/", page(9)), {"url": url, "html": page(1)})
 
     assert crawl.pages.see("http://elsewhere/", html=page(1)).original == meant
+
+
+STOCK, PRODUCT = "http://a/stock?id=2", "http://a/p/2"
+
+
+@pytest.mark.parametrize(
+    ("settings", "way", "item", "said"),
+    [
+        # The item of a page that led here, directly or not; its URL may be relative.
+        ({}, [PRODUCT, STOCK], {"url": PRODUCT}, "other_page"),
+        ({}, [PRODUCT, STOCK], {"url": "/p/2#top"}, "other_page"),
+        ({}, [PRODUCT, "http://a/price", STOCK], {"url": PRODUCT}, "other_page"),
+        ({}, [PRODUCT, *[STOCK] * 5], {"url": PRODUCT}, "other_page"),
+        # Its own page stands in a field.
+        ({}, [PRODUCT, STOCK], {"url": PRODUCT, "html": 2}, "new"),
+        ({"DEDUP_TEXT_FIELDS": "name"}, [PRODUCT, STOCK], {"url": PRODUCT}, "no_field"),
+        # The item of the response, also by other spellings of its URL, or of no known page.
+        ({}, ["http://a/list", STOCK], {"url": STOCK}, "exact"),
+        ({}, [STOCK, STOCK], {"url": STOCK}, "exact"),
+        ({}, ["http://a/stock", f"{STOCK[:-4]}sid=2"], {"url": "http://a/stock"}, "exact"),
+        ({}, [PRODUCT, STOCK], {"url": "http://a/p/3"}, "exact"),
+        ({}, [PRODUCT, STOCK], {"name": "Boots"}, "exact"),
+        ({}, [PRODUCT, "http://a/1", "http://a/2", "http://a/3", STOCK], {"url": PRODUCT}, "exact"),
+        # The response is an order.
+        ({"DEDUP_SOURCE": "response"}, [PRODUCT, STOCK], {"url": PRODUCT}, "exact"),
+    ],
+)
+def test_item_of_a_page_that_led_to_its_response_is_not_judged_by_the_response(
+    make_crawl, respond, page, settings, way, item, *, said
+):
+    crawl = make_crawl(**settings)
+    crawl.pages.see("http://a/stock?id=1", html=page(1))
+    meta = None
+    for url in way:
+        response = respond(url, page(1), meta=meta)
+        request = Request("http://a/")
+        crawl.pipeline.visits.of(response).led_to(request)
+        meta = request.meta
+    if "html" in item:
+        item = {**item, "html": page(item["html"])}
+
+    assert outcomes(crawl, response, item) == [said]
+    assert crawl.stats.get(f"dedup/unjudged/{said}", 0) == (said in ("other_page", "no_field"))
+
+
+def test_dropped_item_is_named_if_its_url_is_another(crawl, respond, page, caplog):
+    caplog.set_level(logging.INFO, "dedup_filter")
+    crawl.pages.see("http://a/stock?id=1", html=page(1))
+    for url, item in ((STOCK, {"url": "/p/2"}), ("http://a/copy", {"url": "/copy"})):
+        response = respond(url, page(1))  # held, as Scrapy holds it
+        crawl.expect(response, item)
+        with pytest.raises(NearDuplicate):
+            crawl.run(crawl.pipeline.process_item(item))
+
+    named, plain = (record.getMessage() for record in caplog.records if "Drop" in record.msg)
+    assert named.endswith("repeats http://a/stock?id=1; its item has the URL http://a/p/2")
+    assert plain.endswith("repeats http://a/stock?id=1")
 
 
 PDF = b"%PDF-1.7" + bytes(range(256))
