@@ -1,7 +1,9 @@
 """A URL, the path of a file, or "-" -> the text or HTML of a page.
 
-A URL is fetched once, and redirects are followed. A file, or standard input, is HTML if its name or
-first tag says so, and text otherwise. Nothing is judged here, and nothing is written.
+A URL is fetched once, and redirects are followed. If the environment names a proxy (`http_proxy`,
+`https_proxy`, `no_proxy`), it is used as Scrapy uses it; redirects go through it, too. A file, or
+standard input, is HTML if its name or first tag says so, and text otherwise. Nothing is judged
+here, and nothing is written.
 
 Raises:
     DedupError: a page cannot be fetched or read, is not a page ("image/png"), or is larger than
@@ -12,9 +14,11 @@ import re
 import sys
 from mimetypes import guess_type
 from pathlib import Path
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import urllib3
+from urllib3.util import make_headers, parse_url
 
 from dedup_filter.errors import DedupError
 from dedup_filter.text.decode import decode, looks_binary
@@ -65,7 +69,7 @@ def _content(name: str) -> bytes:
 
 def _fetched(url: str) -> tuple[str, PageText]:
     try:
-        with urllib3.PoolManager() as pool:
+        with _connections(url) as pool:
             answer = pool.request(
                 "GET", url, timeout=_SECONDS, preload_content=False, headers=_HEADERS
             )
@@ -87,6 +91,18 @@ def _fetched(url: str) -> tuple[str, PageText]:
     if not kind.startswith("text/"):
         raise DedupError(f"{url}: it is not a page but {kind.partition(';')[0]}")
     return found_at, PageText(text=decode(body, kind))
+
+
+def _connections(url: str) -> urllib3.PoolManager:
+    """Return the connections to the host of a URL, through its proxy if there is one."""
+    split = urlsplit(url)
+    proxy = getproxies().get(split.scheme)
+    if not proxy or proxy_bypass(split.hostname or ""):
+        return urllib3.PoolManager()
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    user = parse_url(proxy).auth
+    headers = make_headers(proxy_basic_auth=unquote(user)) if user else None
+    return urllib3.ProxyManager(proxy, proxy_headers=headers)
 
 
 def _require_size(body: bytes, name: str) -> None:

@@ -2,7 +2,8 @@
 
     a path                      a file, or all files in a folder or of a pattern
     s3://..., https://...       a file on any file system of fsspec, or all files of a pattern; a
-                                name that ends in "/" is a folder
+                                name that ends in "/" is a folder; HTTP goes through the proxy that
+                                the environment names (`http_proxy`, `no_proxy`)
     x.wacz                      the WARC files in its folder archive
     zip://member::name          a file in a ZIP file of that name
 
@@ -258,8 +259,13 @@ class _Opened(io.RawIOBase):
 
 def _system(name: str) -> tuple[Any, str]:
     with needs_extra("remote", name):
+        from fsspec.config import conf
         from fsspec.core import url_to_fs
-    system, path = url_to_fs(name)
+    protocol, options = name.rpartition("::")[2].partition("://")[0], {}
+    if protocol in ("http", "https"):  # http_proxy, no_proxy; the user's own options come first
+        own = conf.get(protocol, {}).get("client_kwargs", {})
+        options[protocol] = {"client_kwargs": {"trust_env": True, **own}}
+    system, path = url_to_fs(name, **options)
     return system, str(path)
 
 

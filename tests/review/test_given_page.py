@@ -26,6 +26,20 @@ def test_fetched_plain_text_is_text():
         assert given_page(site.urls("/a.md")[0])[1].text == "Grüße"
 
 
+def test_page_is_fetched_through_the_proxy_of_the_environment_but_where_it_is_not_to_be(
+    monkeypatch,
+):
+    with served() as proxy, served() as site:
+        proxy.add("http://shop.invalid/a", "<p>proxied")
+        site.add("/a", "<p>direct")
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        for scheme in ("http://", "http://user:p%40ss@", ""):
+            monkeypatch.setenv("http_proxy", proxy.url.replace("http://", scheme))
+            assert given_page("http://shop.invalid/a")[1].html == b"<p>proxied"
+            assert given_page(f"{site.url}/a")[1].html == b"<p>direct"
+    assert len(proxy.asked) == 3
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/none", "http://[1/", "https://"])
 def test_page_that_cannot_be_fetched_is_one_clear_error(url):
     with pytest.raises(DedupError, match="cannot be fetched"):

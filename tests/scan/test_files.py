@@ -284,6 +284,20 @@ def test_files_of_a_web_server_are_scanned_if_it_serves_parts(here):
     assert f"{url}/a.jsonl" in err
 
 
+def test_files_are_fetched_through_the_proxy_of_the_environment(here, monkeypatch):
+    pytest.importorskip("aiohttp")
+    place = here / "http:" / "shop.invalid"  # a proxy is asked for the whole URL
+    place.mkdir(parents=True)
+    (place / "a.jsonl").write_text("proxied")
+    (here / "a.jsonl").write_text("direct")
+    with served(here, _Parts) as url:
+        monkeypatch.setenv("http_proxy", url)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        for name, text in (("http://shop.invalid", b"proxied"), (url, b"direct")):
+            with open_input(f"{name}/a.jsonl") as file:
+                assert file.read() == text
+
+
 def test_what_is_missing_is_named(here, monkeypatch):
     assert "Protocol not known" in refused("scan", "nosuch://a/b.jsonl", "-o", "u.jsonl")
     monkeypatch.setitem(sys.modules, "s3fs", None)
