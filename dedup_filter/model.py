@@ -222,8 +222,8 @@ class Verdict:
     went: tuple[str, ...] = ()
     """With the options `changes` and `keep_text`: the first lines and paragraphs that went."""
     lost: tuple[str, ...] | None = None
-    """For a duplicate, the first lines and passages that its original lacks, escaped for a log;
-    None: it is no duplicate."""
+    """For a duplicate, the first lines and passages that its original lacks, at most five, escaped
+    for a log; None: it is no duplicate."""
     lost_words: int | None = None
     """Words of all text that its original lacks."""
     text: str | None = field(default=None, repr=False)

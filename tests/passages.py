@@ -250,6 +250,9 @@ class PlainPages:
     def totals(self):
         return None
 
+    def note_log(self, counts):
+        self.logged = counts
+
     def close(self):
         with self._call("close"):
             self.closed = True

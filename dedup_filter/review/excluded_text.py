@@ -178,5 +178,5 @@ class _Reasons:
             rule = "links"
         else:
             rule = "before" if place < min(self._stretch, default=0) else "after"
-        links = f"{block.link_words:g} of {block.words:g} words are links"
+        links = f"{block.link_words:.0f} of {block.words:.0f} words are links"
         return rule, links if block.link_words else ""

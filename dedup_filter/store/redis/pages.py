@@ -29,7 +29,6 @@ Cost: a new page 3 round trips and one to commit it, a page that repeats another
 is read ahead: the claim and the commit of a new page, else none (`SharedPages.begin_ahead`).
 """
 
-import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -223,7 +222,7 @@ class SharedPages(SharedRecords):
         Raises:
             Overtaken: another page was claimed or kept meanwhile, or the lease is over.
         """
-        head = Head(b"C", 0, secrets.token_bytes(8), self.process.name)
+        head = Head.of_claim(b"C", self.process.name)
         held = _Held(head, record, [*keys, *self._of_url(record)], is_still)
         self._held[record.page] = held
         try:
@@ -413,7 +412,7 @@ class SharedPages(SharedRecords):
         return record
 
     def _drop(self, record: PageRecord) -> None:
-        head = Head(b"D", 0, secrets.token_bytes(8), self.process.name)
+        head = Head.of_claim(b"D", self.process.name)
         life = () if self.seconds is None else ("EX", self.seconds)
         record = record._replace(sketch=thinned(record.sketch, _SKETCH_OF_DROPPED))
         name, value = self.name(record.page), head.packed + pack_record(record)
