@@ -10,14 +10,17 @@ Keys that are scanned while slots move may be seen twice, or not.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy
+from dedup_filter.frames.host_frames import Host
+from dedup_filter.store.protocol import Waiting
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
+from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Layout
 from dedup_filter.store.redis.process import LEASE, new_index, read_meta, refuse
 from dedup_filter.store.redis.records import TOKEN_BYTES, Head, pack_record
@@ -101,6 +104,7 @@ class SharedKeeper:
         if not connection.run("make", *new_index(connection, scheme), ""):
             refuse(connection, scheme)
         self._reader = SharedReader(connection)
+        self._frames = FrameLists(connection, self._reader.seconds)
         self._batch: list[tuple[PageRecord, int]] = []
         """Records, and the seconds that each has to live."""
         self._numbers = range(0)
@@ -158,6 +162,10 @@ class SharedKeeper:
         if len(self._batch) >= _BATCH:
             self._write()
         return number
+
+    def restore_host(self, host: Host, waiting: Sequence[Waiting]) -> bool:  # noqa: ARG002
+        """Restore the frame of a host, but no waiting pages; False: the index knows the host."""
+        return self._frames.restore(host)
 
     def close(self) -> None:
         """Write the rest of the batch, and close the connections."""
