@@ -46,6 +46,20 @@ def test_of_pages_that_came_again(place):
     assert [crawl["repeats"] for crawl in found["crawls"]] == [{}, {}, {"near": 1}]
 
 
+def test_what_logs_counted_is_summed_over_the_runs_of_a_crawl(tmp_path):
+    index = str(tmp_path / "index")
+    for name, counts in (
+        ("job", {"new": 3, "near": 0}),
+        ("job", {"new": 2, "unjudged": 1}),
+        ("", {}),
+    ):
+        with NearDuplicateFilter.open(index, crawl=name or None) as pages:
+            if counts:
+                pages.conductor.note_log(counts)
+    logs = [crawl.get("log") for crawl in stats(index)["crawls"]]
+    assert logs == [{"new": 5, "unjudged": 1}, None]
+
+
 def test_of_servers(servers):
     location = servers.seeded()
     with NearDuplicateFilter.open(location, crawl="import", max_distance=3) as pages:

@@ -16,7 +16,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import lines, refused, run
+from command_line import lines, refused, run, scanned
 from index_feed import article, item, write_jsonl
 from killed_scan import scan_and_be_killed
 from warc_samples import page, response
@@ -99,7 +99,7 @@ def without(*starts):
 
 def test_a_wacz_file_may_lack_all_but_its_archives(here):
     wacz(here / "a.wacz", without("indexes", "pages", "datapackage"))
-    (found,) = lines("scan", "a.wacz", "-o", "u.warc.gz", "--json")
+    found = scanned("a.wacz", "-o", "u.warc.gz")
     assert (found["pages"], found["bad"]) == (40, 0)
     wacz(here / "a.wacz", without("archive"))
     error = refused("scan", "a.wacz", "-o", "u.warc.gz", "--force")
@@ -134,7 +134,7 @@ def test_a_damaged_compressed_member_ends_where_its_damage_begins(here):
     middle = about.header_offset + about.compress_size // 2
     whole[middle : middle + 40] = b"\xff" * 40
     path.write_bytes(whole)
-    (found,) = lines("scan", "a.wacz", "-o", "u.warc.gz", "--json")
+    found = scanned("a.wacz", "-o", "u.warc.gz")
     assert 15 < found["pages"] < 40
     assert found["bad"] > 0
 

@@ -57,22 +57,6 @@ class TestASecondCrawl:
         assert outcomes(again) == ["exact", "revisit", "exact", "near"]
         assert {verdict.original for verdict in again} == {A}
 
-    @pytest.mark.parametrize("end", ["commit", "release"])
-    def test_takes_over_what_is_claimed_only_when_that_is_committed(self, kept_place, article, end):
-        crawl(kept_place, (A, article(1)))
-        with kept_place.open() as index:
-            claimed = index.claim(A, text=article(1, edits=3))
-            assert (claimed.outcome, index.conductor.fate(claimed.page)) == ("revisit", "pending")
-            assert index.claim(B, text=article(1, edits=3)).original_page == claimed.page
-            for _ in range(2):
-                getattr(index, end)(claimed)
-            assert (len(index), index.conductor.fate(claimed.page) == "kept") == (
-                1,
-                end == "commit",
-            )
-            now = article(1, edits=3 if end == "commit" else 0)
-            assert index.see(C, text=now).outcome == "exact"
-
 
 def test_lone_surrogates_in_urls_titles_and_texts_are_recorded(kept_place, article):
     """Half a surrogate pair is no Unicode, but the web has it."""

@@ -149,8 +149,8 @@ class Crawlers(RuleBasedStateMachine):
     [
         ("redis_server", 12),
         ("redis_cluster", 4),
-        pytest.param("redis_server", 110, marks=pytest.mark.slow),
-        pytest.param("redis_cluster", 100, marks=pytest.mark.slow),
+        pytest.param("redis_server", 60, marks=pytest.mark.slow),
+        pytest.param("redis_cluster", 60, marks=pytest.mark.slow),
     ],
     indirect=["servers"],
 )

@@ -55,7 +55,6 @@ def test_a_page_has_an_entry_under_each_key_and_all_go_with_it(redis_server, cra
     [record] = pages.conductor._pages.stored([number])
     assert entries(client) == len(keys_of_record(record)) == 11
     assert pages.forget(like(1).url) == 1
-    pages.flush()
     assert (entries(client), of_kind(client, "r")) == (0, [])
     for _ in range(2):
         pages.release(claim(pages, like(1)))

@@ -42,11 +42,14 @@ def slow(*values):
 
 
 def each_way(few, many):
-    """Parametrize: few pages on each kind of servers and in each way, many in all combinations."""
-    quick = [("redis_server", "see", few), ("redis_cluster", "claim", few)]
-    kinds = itertools.product(["redis_server", "redis_cluster"], ["see", "claim"])
-    all_of_them = [*quick, *(slow(*kind, many) for kind in kinds)]
-    return pytest.mark.parametrize(("servers", "way", "count"), all_of_them, indirect=["servers"])
+    """Parametrize: few pages on each kind of servers and in each way, many the other way round."""
+    kinds = [
+        ("redis_server", "see", few),
+        ("redis_cluster", "claim", few),
+        slow("redis_server", "claim", many),
+        slow("redis_cluster", "see", many),
+    ]
+    return pytest.mark.parametrize(("servers", "way", "count"), kinds, indirect=["servers"])
 
 
 @each_way(40, MANY_MEET)
@@ -109,20 +112,21 @@ def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers, groups):
     assert set(crawlers.whats()) <= {"kept", "dropped", "released"}
 
 
-@pytest.mark.parametrize("seed", [1, *(slow(seed) for seed in range(2, 5))])
+@pytest.mark.parametrize("seed", [1, slow(2)])
 @pytest.mark.parametrize(
     ("servers", "way", "groups"),
     [
         ("redis_server", "see", 40),
-        slow("redis_server", "claim", 500),
-        slow("redis_cluster", "see", 500),
+        slow("redis_server", "claim", 300),
+        slow("redis_cluster", "see", 300),
     ],
     indirect=["servers"],
 )
 def test_crawlers_that_die_within_claims_leave_each_content_once(servers, way, groups, seed):
     """Three of four die, each in a call of the servers."""
     chance = random.Random(seed)
-    dying = {number: chance.randrange(20, 6 * groups) for number in (0, 1, 2)}
+    calls = {0: 6 * groups, 1: 2 * groups, 2: 6 * groups}  # crawler 1 reads ahead: it makes fewer
+    dying = {number: chance.randrange(20, most) for number, most in calls.items()}
     rounds = one_round_of_crawlers(f"{way} {seed}", groups)
     with Together(servers.url, way, rounds, lease=2, dying=dying) as crawlers:
         crawlers.listen()

@@ -192,19 +192,6 @@ def test_a_page_that_was_claiming_and_is_settled_before_it_is_overruled_is_read_
     assert verdict.outcome == ("new" if way == "release" else "near")
 
 
-def test_pages_that_repeat_a_page_that_withdrew_are_judged_anew(crawlers):
-    one, other = crawlers
-    held = claim(one, like(1))
-    waiting = claim(other, like(1, 1))
-    assert waiting.original_page == held.page
-    one.release(held)
-    assert other.conductor.fate(held.page) == "gone"
-    assert other.conductor.pending(waiting.page) is None
-    again = claim(other, like(1, 1))
-    assert again.outcome == "new"
-    assert again.page != waiting.page
-
-
 def test_a_claim_that_its_owner_has_settled_and_a_server_brings_back_ends(redis_server, crawlers):
     one, _ = crawlers
     held = claim(one, like(1))
@@ -278,14 +265,6 @@ def test_a_page_that_is_pending_elsewhere_is_not_forgotten(servers, crawler, way
     with index_at(servers.url).recorded() as recorded:
         assert recorded.count() == 1
     assert see(other, like(1, 1)).outcome == "new"
-
-
-def test_pages_of_a_crawl_that_has_ended_are_known_by_the_next(servers, crawler):
-    one = crawler(servers)
-    see(one, like(1))
-    one.close()
-    found = see(crawler(servers), like(1))
-    assert (found.outcome, found.reason) == ("revisit", None)
 
 
 @pytest.mark.parametrize("is_long_ago", [True, False])

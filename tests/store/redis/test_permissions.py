@@ -65,7 +65,7 @@ def crawl(url, article):
         other.commit(held[0])
         other.release(held[1])
         other.claim("http://b.example/forgotten", text=article(13))
-        for number in range(30):
+        for number in range(16):
             other.see(f"http://d.example/{number}", text=article(100 + number))
         one.see("http://d.example/29", text=article(129))
         other.see("http://d.example/short", text="few words")
