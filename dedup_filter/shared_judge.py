@@ -69,7 +69,7 @@ class SharedJudge(Judge):
         self._is_seeing = False
         """Whether the page that is judged is kept with the next call, and never pending."""
         self._ahead: dict[int, _Ahead] = {}
-        """Identity of a page -> what is read ahead of it."""
+        """Identity of a page -> what was read ahead of it."""
         self._known: _Ahead | None = None
         """What was read ahead of the page that is judged."""
         try:
@@ -96,16 +96,16 @@ class SharedJudge(Judge):
         return {"pages": sum(counts.values()), **counts}
 
     def read_ahead(self, waiting: Iterable[tuple[Place, ReadPage | Unjudged]]) -> None:
-        """Read at once what the next pages need: their URLs and frames, their keys.
+        """Read at once what the next pages need: their URLs and frames, then their keys.
 
-        Up to `MOST_AHEAD` pages are taken, unless the first one is read ahead already. Cost: two
-        round trips, five if they find pages.
+        Up to `MOST_AHEAD` pages are taken, each once. Cost: two round trips, five if they find
+        pages; a page is profiled again only if its frame has changed meanwhile.
         """
         pages = [*islice(waiting, MOST_AHEAD)]
         some = [(place, page) for place, page in pages if isinstance(page, ReadPage)]
-        if len(some) < 2 or (id(some[0][1]) in self._ahead and self._pages.calls.are_ahead):
+        if len(some) < 2 or id(some[0][1]) in self._ahead:
             return
-        self._read_afresh()
+        self._ahead.clear()
         names = dict.fromkeys(name for each in some for name in self._lists_of(*each))
         urls = [place.key for place, _ in some if place.url]
         self._exchange([*names], partial(self._pages.begin_ahead, urls))
@@ -126,7 +126,7 @@ class SharedJudge(Judge):
             while True:
                 with suppress(Overtaken):
                     return super().see(place, page)
-                self._read_afresh()
+                self._pages.calls.read_anew()
         finally:
             self._is_seeing = False
 
@@ -205,7 +205,7 @@ class SharedJudge(Judge):
 
     def check(self) -> None:
         """Raise AssertionError if hosts, claims and servers do not agree. Cost: reads all."""
-        self._read_afresh()
+        self._pages.calls.read_anew()
         self._pages.calls.send()
         self._hosts.check()
         pending = {n for n, each in self._claims.items() if each.record and each.record.is_kept}
@@ -238,7 +238,7 @@ class SharedJudge(Judge):
             try:
                 claim, expected = super()._claim(place, page, config)
             except Overtaken:
-                self._read_afresh()
+                self._pages.calls.read_anew()
                 continue
             self._process.count(claim.verdict.outcome)
             fate = self._waited_for(claim) if self._is_seeing else "kept"
@@ -249,7 +249,7 @@ class SharedJudge(Judge):
                 return Claim(late._replace(original_page=None, page=None), state="kept"), expected
             if fate == "kept":
                 return claim, expected
-            self._read_afresh()
+            self._pages.calls.read_anew()
 
     def _profile(self, page: ReadPage, context: HostContext) -> PageProfile:
         known = self._known
@@ -384,14 +384,8 @@ class SharedJudge(Judge):
         if self._known is not None and self._pages.calls.are_ahead:
             self._pages.begin(at_url)
         else:
-            self._read_afresh()
+            self._pages.calls.read_anew()
             self._exchange(self._lists_of(place, page), partial(self._pages.begin, at_url))
-
-    def _read_afresh(self) -> None:
-        """Forget what is read ahead."""
-        self._ahead.clear()
-        self._known = None
-        self._pages.calls.read_anew()
 
     def _lists_of(self, place: Place, page: ReadPage) -> list[str]:
         """Return the host and the sites of a page whose updates are to be read."""
@@ -431,7 +425,7 @@ class SharedJudge(Judge):
     def _forget_hosts(self, names: Sequence[str]) -> None:
         """Forget hosts: their lists are read from the beginning."""
         if names:
-            self._read_afresh()
+            self._pages.calls.read_anew()
         for name in names:
             self._hosts.forget(name)
             self._lists.forget(name)

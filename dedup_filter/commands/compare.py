@@ -88,6 +88,7 @@ def _object(found: Comparison) -> dict[str, Any]:
         "distance": found.distance,
         "max_distance": found.config.max_distance,
         "likeness": named(found.likeness),
+        "share_in_crawl": found.share_in_crawl,
         "changes": named(found.changes),
     }
 
@@ -101,17 +102,27 @@ def _write(found: Comparison, values: dict[str, Any]) -> None:
         entry("hint", f"they differ {found.ignorable.hint('B')}")
     _write_page("A", values["first"])
     _write_page("B", values["second"])
-    if found.loss is not None:
-        entry("shared", f"A has {percent(found.loss.similarity)} of the text of B")
-        if found.loss.lines:
-            entry("missing", " | ".join(printable(each, _LONGEST) for each in found.loss.lines))
-    elif found.likeness is not None:
-        entry("shared", f"A has {percent(found.likeness.of_second)} of the phrases of B")
+    _write_shared(found)
     if (changes := found.changes) is None:
         head(f"WORD DIFF: the text of one page is not known{_WAY_OUT}")
     elif any(change.kind != "same" for change in changes):
         head("WORD DIFF: from A to B")
         paragraph("".join(_marked(changes)))
+
+
+def _write_shared(found: Comparison) -> None:
+    """Write the share of the second page that the first has: that of the log, if it has one."""
+    if found.share_in_crawl is not None:
+        share, what = found.share_in_crawl, "text of B, by the log of the crawl"
+    elif found.loss is not None:
+        share, what = found.loss.similarity, "text of B"
+    elif found.likeness is not None:
+        share, what = found.likeness.of_second, "phrases of B"
+    else:
+        return
+    entry("shared", f"A has {percent(share)} of the {what}")
+    if share < 1 and found.loss is not None and found.loss.lines:
+        entry("missing", " | ".join(printable(each, _LONGEST) for each in found.loss.lines))
 
 
 def _in_crawl(found: Comparison) -> str | None:

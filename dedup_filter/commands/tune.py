@@ -81,9 +81,8 @@ def tune_command(
     for line in _report(effects):
         say(line)
     if lacking:
-        say(
-            f"note    {counted(lacking, 'page')} left out: their text was not kept (DEDUP_KEEP_TEXT)"
-        )
+        pages = counted(lacking, "page")
+        say(f"note    {pages} left out: their text was not kept (DEDUP_KEEP_TEXT)")
 
 
 def _object(effect: Effect) -> dict[str, Any]:

@@ -117,6 +117,16 @@ class Comparison:
         where = "" if self.has_index else " (give an index of the host: --index)"
         return f"the frame of B's host is not known: {pages} kept there{where}"
 
+    @property
+    def share_in_crawl(self) -> float | None:
+        """The share of the second that the first has, as the crawl found it.
+
+        It may differ from the share now, as more of the frame of the host may be known. None: the
+        crawl did not drop the second page for the first.
+        """
+        record = self.second.record
+        return record.similarity if record is not None and self.repeats_in_crawl else None
+
     @cached_property
     def loss(self) -> Loss | None:
         """The text of the second that the first lacks; None: too little of one is known."""

@@ -134,6 +134,18 @@ def test_there_is_one_percentage_that_of_the_log(pair):
         out = run("compare", *pair, *HERE, "--set", *settings)[1]
         assert re.findall(r"[\d.]+ %", out) == [percent(verdict.similarity)]
         assert "\nmissing      " in out
+    # In an index that knows more frame, the crawl's own share stays.
+    index = str(Path("index"))
+    with NearDuplicateFilter.open(index, min_similarity=None, keep_text=True) as pages:
+        for url, name in zip(HERE[1::2], pair, strict=True):
+            verdict = pages.see(url, html=Path(name).read_text())
+        for number in range(3):
+            pages.see(
+                f"http://a.example/x{number}", html=f"<p>{article(number)}</p><p>{SECOND}</p>"
+            )
+    out = run("compare", *HERE[1::2], "--index", index)[1]
+    assert f"A has {percent(verdict.similarity)} of the text of B, by the log of" in out
+    assert len(re.findall(r"[\d.]+ %", out)) == 1
     same = run("compare", pair[0], pair[0])[1]
     assert re.findall(r"[\d.]+ %", same) == ["100 %"]
     assert "missing" not in same

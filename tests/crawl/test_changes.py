@@ -1,4 +1,4 @@
-"""DEDUP_CHANGES and DEDUP_SAME_TEMPLATE in crawls."""
+"""DEDUP_CHANGES in crawls."""
 
 import json
 
@@ -59,29 +59,3 @@ def test_log_file_and_tag_say_what_has_changed_and_what_is_lost(crawl, project, 
     assert {line.pop("url"): line for line in told} == {
         url: tag for url, tag in tags.items() if not url.endswith("/b")
     }
-
-
-def test_pages_with_nothing_of_their_own_are_dropped_beyond_a_limit(
-    crawl, project, site, paragraphs
-):
-    frame = paragraphs("frame", words=80)
-    links = "".join(f'<a href="#{n}">Part {n}</a> | ' for n in range(6))
-    names = [f"item-{n}" for n in range(8)]
-    for name in names:
-        site.add(f"/{name}", f"<title>{name}</title>{links}<p>{name}</p>{frame}")
-    settings = {"DEDUP_SAME_TEMPLATE": 3}
-    done = crawl(names, DEDUP_DUPLICATES="dropped.jsonl", **settings)
-    assert [item["url"] for item in done.items] == [f"{site.url}/{name}" for name in names[:5]]
-    assert done.stats["dedup/same_template"] == done.stats["dedup/items_dropped"] == 3
-    assert done.stats["dedup/bytes_dropped"] > 0
-    assert done.stats["item_dropped_reasons_count/SameTemplate"] == 3
-    assert "8 pages: 5 new, 0 near, 0 exact, 3 of one template, 0 unjudged" in done.log
-    line = f"Dropped (same template): {site.url}/item-7 has few words beside the frame of its host"
-    assert line in done.log
-    [_, _, last] = map(json.loads, (project.folder / "dropped.jsonl").read_text().splitlines())
-    assert last["outcome"] == "same_template"
-
-    tagged = crawl(names, DEDUP_ACTION="tag", **settings)
-    outcomes = [item["dedup"]["outcome"] for item in tagged.items]
-    assert outcomes[5:] == ["same_template"] * 3
-    assert "Found (same template)" in tagged.log

@@ -17,7 +17,7 @@ from typing import Any
 from dedup_filter.errors import StoreAway
 from dedup_filter.store.redis.connection import Command, Connection, key_of
 
-_LONGEST = 5.0
+_LONGEST = 10.0
 """Seconds for which a value counts: a process may stop between two pages."""
 
 

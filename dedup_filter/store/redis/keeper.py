@@ -10,7 +10,6 @@ Keys that are scanned while slots move may be seen twice, or not.
 """
 
 import json
-import secrets
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
 from dedup_filter.store.redis.layout import Layout
 from dedup_filter.store.redis.process import LEASE, new_index, read_meta, refuse
-from dedup_filter.store.redis.records import Head, pack_record
+from dedup_filter.store.redis.records import TOKEN_BYTES, Head, pack_record
 from dedup_filter.store.redis.shared_records import SharedRecords
 from dedup_filter.text.page_url import host_of, url_key
 
@@ -168,8 +167,8 @@ class SharedKeeper:
     def _write(self) -> None:
         commands, key = list[Command](), self._connection.key
         for record, left in self._batch:
-            state, of_crawl = b"K" if record.is_kept else b"D", record.crawl.to_bytes(8, "big")
-            head = Head(state, 0, secrets.token_bytes(8), of_crawl)
+            state = b"K" if record.is_kept else b"D"
+            head = Head.of_claim(state, record.crawl.to_bytes(TOKEN_BYTES, "big"))
             value = head.packed + pack_record(record)
             life = ("EX", left) if left else ()
             commands.append(("SET", self._reader.name(record.page), value, *life))

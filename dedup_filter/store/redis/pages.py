@@ -25,10 +25,10 @@ records have a lease, see `process`. A key of many pages keeps the entries of th
 When a server has lost writes, copies of the lost pages can be kept again; no page is dropped for
 one that was never kept.
 
-Cost: a new page 3 round trips and one to commit it, a page that repeats another 2 and one.
+Cost: a new page 3 round trips and one to commit it, a page that repeats another 2 or 3. A page that
+is read ahead: the claim and the commit of a new page, else none (`SharedPages.begin_ahead`).
 """
 
-import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -222,7 +222,7 @@ class SharedPages(SharedRecords):
         Raises:
             Overtaken: another page was claimed or kept meanwhile, or the lease is over.
         """
-        head = Head(b"C", 0, secrets.token_bytes(8), self.process.name)
+        head = Head.of_claim(b"C", self.process.name)
         held = _Held(head, record, [*keys, *self._of_url(record)], is_still)
         self._held[record.page] = held
         try:
@@ -324,14 +324,28 @@ class SharedPages(SharedRecords):
         commands: list[Command] = [("SET", self.name(number), value, "NX", "EX", LEASE)]
         for add, read in zip(self.adds(number, held.keys), self.reads(held.keys), strict=True):
             commands += [add, read]
+        # Records that were read ahead may have changed: a visit was made, or a frame was learnt.
+        again = [*self._views] if self.calls.are_ahead else []
+        commands += [("GET", self.name(page)) for page in again]
         is_set, *answers = self.calls.ask_all(commands, is_fresh=True)
         if not is_set or monotonic() - began > LEASE:  # a reader has met an entry before it
             raise Overtaken
-        self._look(number, held, answers[1::2])
+        self._look(number, held, answers[1 : 2 * len(held.keys) : 2], again)
 
-    def _look(self, number: int, held: _Held, buckets: Sequence[bytes]) -> None:
-        """Withdraw for pages that came meanwhile, and overrule claiming ones of higher numbers."""
+    def _look(
+        self,
+        number: int,
+        held: _Held,
+        buckets: Sequence[bytes],
+        again: Sequence[int] = (),
+    ) -> None:
+        """Withdraw for pages that came meanwhile, and overrule claiming ones of higher numbers.
+
+        `again`: pages that are known already, and may have changed.
+        """
         self._own, known = number, self._views.copy()
+        for page in again:
+            self._views.pop(page, None)
         while True:
             self._take(held.keys, buckets, full=held.full)
             if self._views != known and not held.is_still():
@@ -398,7 +412,7 @@ class SharedPages(SharedRecords):
         return record
 
     def _drop(self, record: PageRecord) -> None:
-        head = Head(b"D", 0, secrets.token_bytes(8), self.process.name)
+        head = Head.of_claim(b"D", self.process.name)
         life = () if self.seconds is None else ("EX", self.seconds)
         record = record._replace(sketch=thinned(record.sketch, _SKETCH_OF_DROPPED))
         name, value = self.name(record.page), head.packed + pack_record(record)

@@ -29,7 +29,7 @@ from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooN
 from dedup_filter.store.records import Scheme
 from dedup_filter.store.redis.connection import Command, Connection
 from dedup_filter.store.redis.layout import Layout
-from dedup_filter.store.redis.records import FORMAT
+from dedup_filter.store.redis.records import FORMAT, TOKEN_BYTES
 from dedup_filter.wording import counted
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class Process:
         self, connection: Connection, scheme: Scheme, crawl: str | None, options: Mapping[str, Any]
     ) -> None:
         self.connection = connection
-        self.name = secrets.token_bytes(8)
+        self.name = secrets.token_bytes(TOKEN_BYTES)
         self.crawl = 0
         """The number of the crawl; 0: not joined yet."""
         self.layout = Layout(0)

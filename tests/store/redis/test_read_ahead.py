@@ -120,3 +120,22 @@ def test_what_is_read_ahead_does_not_count_for_long(redis_server, crawler, monke
     moment = 1e9
     monkeypatch.setattr("dedup_filter.store.redis.calls.monotonic", lambda: moment)
     assert one.conductor.see(*read[0]).outcome == "new"
+
+
+@pytest.mark.parametrize("text_of_later", [0, 1], ids=["unchanged", "edited"])
+def test_a_visit_that_another_process_made_meanwhile(redis_server, crawler, text_of_later):
+    """Both fetch a page of an earlier crawl again; the second one repeats the first one."""
+    found = []
+    for is_ahead in (False, True):
+        redis_server.flush()
+        with crawler(redis_server, crawl="first") as pages:
+            see(pages, like(1))
+        again = [like(1, text_of_later)._replace(url=like(1).url), like(2)]
+        with crawler(redis_server) as one, crawler(redis_server) as other:
+            read = opened(one, again)
+            if is_ahead:
+                one.conductor.read_ahead(read)
+            verdicts = [see(other, again[0]), one.conductor.see(*read[0])]
+            found.append([(each.outcome, each.original) for each in verdicts])
+    assert found[0] == found[1]
+    assert [outcome for outcome, _ in found[0]] == ["revisit", "exact"]

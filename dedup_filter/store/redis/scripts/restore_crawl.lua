@@ -16,7 +16,7 @@ number = math.max(tonumber(redis.call('HGET', KEYS[1], 'crawl')) + 1, number)
 redis.call('HSET', KEYS[1], 'crawl', number)
 redis.call('HSET', prefix .. 'started', number, started)
 if ended == '0' then
-  redis.call('HSET', prefix .. 'processes', string.format('%016x', number), number .. ' {}')
+  redis.call('HSET', prefix .. 'processes', string.format('%08x', number), number .. ' {}')
 else
   redis.call('HSET', prefix .. 'ended', number, ended)
 end
