@@ -148,5 +148,5 @@ def _passage(blocks: BlockColumns, number: int, lost: _LostWords) -> str:
         # A text with a masked part has other words than those that are compared.
         if ends[-1] == end - start:
             first, last = np.searchsorted(ends, lacking[[0, -1]], "right").tolist()
-            text = "".join(pieces[first : last + 1])
+            text = "".join(pieces[first : last + 1]).rstrip(" ,.;:、，。；：")
     return printable(" ".join(text.split()), _LONGEST_LINE)
