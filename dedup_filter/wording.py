@@ -39,8 +39,11 @@ def printable(text: str, longest: int | None = None) -> str:
     >>> printable("http://a/\x1b[31m\n"), printable("http://a/", 4)
     ('http://a/\\x1b[31m\\n', 'http...')
     """
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:longest])
-    return shown if len(text) == len(text[:longest]) else f"{shown}..."
+    shown = text[:longest]
+    is_whole = len(shown) == len(text)
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
+    return shown if is_whole else f"{shown}..."
 
 
 def json_fault(error: JSONDecodeError) -> str:

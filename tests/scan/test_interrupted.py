@@ -96,7 +96,7 @@ def recorded(job):
 
 @pytest.mark.parametrize("make", [lines_files, parquet_files, warc_files])
 @pytest.mark.parametrize(
-    "kills", [4, pytest.param(60, marks=pytest.mark.slow)], ids=["some", "many"]
+    "kills", [4, pytest.param(20, marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_a_scan_that_is_killed_at_any_step_ends_as_if_it_was_not(tmp_path, make, kills):
     whole = job_in(tmp_path / "whole", make)

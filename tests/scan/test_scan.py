@@ -14,7 +14,6 @@ from command_line import scanned as scan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from index_feed import ITEMS, article, item, write_jsonl
-from site_pages import MENU
 from warc_samples import record, response, write
 
 from dedup_filter.scan import parquet
@@ -424,18 +423,3 @@ def test_pages_without_a_url_are_told(tmp_path):
     _, out, err = run("scan", feed, "-o", str(tmp_path / "u.jsonl"))
     assert re.search(r"^without_url +1$", out, re.MULTILINE)
     assert "1 page without a URL (--url-field)" in err
-
-
-def test_pages_without_a_url_are_judged_as_pages_of_one_host(here):
-    pages = [
-        {"html": f"<ul>{MENU}</ul><h1>Staff</h1><dl><dt>Name<dd>{name}</dl><p>{article(1)}</p>"}
-        for name in ["Anna", "Jonas", "Maria", "Anna"]
-    ]
-    write_jsonl(here / "feed.jsonl", pages)
-    options = ["--index", "index", "--set", "keep_text=True"]
-    found = scan("feed.jsonl", "-o", "u.jsonl", "--duplicates", "d.jsonl", *options)
-    assert found["outcomes"] == {"new": 3, "exact": 1}
-    (dropped,) = (here / "d.jsonl").read_text().splitlines()
-    assert json.loads(dropped)["dedup"]["original"] == "feed.jsonl:1"
-    _, found = lines("tune", "index", "--max-distance", "11", "--json")
-    assert (found["changes"], found["dropped"]) == ([], 1)

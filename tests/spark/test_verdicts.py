@@ -116,6 +116,8 @@ def test_every_original_is_an_earlier_kept_page(judged):
     assert len(kept) == sum(row.outcome == "new" for row in found)
     for row in found:
         assert (row.original is None) == (row.outcome not in REPEATS)
+        assert (row.lost is None) == (row.lost_words is None) == (row.similarity is None)
+        assert (row.lost == []) == (row.lost_words == 0) == (row.similarity == 1)
         if row.original:
             original = found[place[row.original]]
             assert original.place < row.place

@@ -10,7 +10,6 @@ Keys that are scanned while slots move may be seen twice, or not.
 """
 
 import json
-import secrets
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
 from dedup_filter.store.redis.layout import Layout
 from dedup_filter.store.redis.process import LEASE, new_index, read_meta, refuse
-from dedup_filter.store.redis.records import Head, pack_record
+from dedup_filter.store.redis.records import TOKEN_BYTES, Head, pack_record
 from dedup_filter.store.redis.shared_records import SharedRecords
 from dedup_filter.text.page_url import host_of, url_key
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _BATCH = 256
-_NOBODY = bytes(8)
 
 
 class SharedReader(SharedRecords):
@@ -72,24 +70,27 @@ class SharedReader(SharedRecords):
         return Scheme.from_json(self._meta[b"scheme"].decode())
 
     def crawls(self) -> list[Crawl]:
-        """List the crawls in their order; one whose process was killed has not ended."""
+        """List the crawls in their order; one with a process at work, or killed, has not ended."""
         called = {number: name for name, number in self.connection.counts("crawls").items()}
         begun, ended = (
             {int(n): moment for n, moment in self.connection.counts(name).items()}
             for name in ("started", "ended")
         )
+        for of_crawl in self._processes().values():
+            ended.pop(int(of_crawl.split()[0]), None)
         last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
-        return [
-            Crawl(n, called.get(n), begun.get(n, 0), ended.get(n) or None)
-            for n in range(1, last + 1)
-        ]
+        return [Crawl(n, called.get(n), begun.get(n, 0), ended.get(n)) for n in range(1, last + 1)]
 
     def processes(self) -> list[str]:
         """Return the processes whose lease runs."""
-        key = self.connection.key
-        known = [name.decode() for name in self.connection.ask("HKEYS", key("processes"))]
+        key, known = self.connection.key, [name.decode() for name in self._processes()]
         alive = self.connection.ask_all([("EXISTS", key(f"process:{name}")) for name in known])
         return [name for name, is_alive in zip(known, alive, strict=True) if is_alive]
+
+    def _processes(self) -> dict[bytes, bytes]:
+        """Return process -> its crawl and options, of all that have not left."""
+        found: dict[bytes, bytes] = self.connection.ask("HGETALL", self.connection.key("processes"))
+        return found
 
 
 class SharedKeeper:
@@ -166,7 +167,8 @@ class SharedKeeper:
     def _write(self) -> None:
         commands, key = list[Command](), self._connection.key
         for record, left in self._batch:
-            head = Head(b"K" if record.is_kept else b"D", 0, secrets.token_bytes(8), _NOBODY)
+            state = b"K" if record.is_kept else b"D"
+            head = Head.of_claim(state, record.crawl.to_bytes(TOKEN_BYTES, "big"))
             value = head.packed + pack_record(record)
             life = ("EX", left) if left else ()
             commands.append(("SET", self._reader.name(record.page), value, *life))
