@@ -24,7 +24,7 @@ from dedup_filter.features.analysis import words_in
 from dedup_filter.features.tokens import tokens_of_parts
 from dedup_filter.fingerprints.block_columns import BlockColumns, IntArray, Shares
 from dedup_filter.fingerprints.places import Places
-from dedup_filter.fingerprints.sketch import BoolArray, are_among, found_in, row_in, row_of
+from dedup_filter.fingerprints.sketch import BoolArray, are_among, row_in, row_of
 from dedup_filter.text.plain_text import normalize_parts
 from dedup_filter.thresholds import FRAME_TIMES, HALF
 from dedup_filter.wording import printable
@@ -81,7 +81,7 @@ def loss_of(
     lost &= ~_there_in_order(blocks, sketch, lost & places.is_line)
     if not lost.any():
         return NO_LOSS
-    of_blocks = _lost_words(blocks, sketch, lost)
+    of_blocks = _lost_words(blocks, shares, lost)
     words = int(of_blocks.counts.sum())
     numbers = np.flatnonzero(lost)
     own_first = numbers[np.argsort(~places.are_own[numbers], kind="stable")]
@@ -121,12 +121,10 @@ def _there_in_order(blocks: BlockColumns, sketch: bytes, lines: BoolArray) -> Bo
     return there
 
 
-def _lost_words(blocks: BlockColumns, sketch: bytes, lost: BoolArray) -> _LostWords:
+def _lost_words(blocks: BlockColumns, shares: Shares, lost: BoolArray) -> _LostWords:
     """Return the lost words of the lost blocks."""
-    sizes, count = np.diff(blocks.ends), int(blocks.ends[-1])
-    are_known, are_said = (
-        words_in(each, blocks.size, count) for each in found_in(blocks.shingles, sketch)
-    )
+    sizes, count = shares.words, int(blocks.ends[-1])
+    are_known, are_said = (words_in(each, blocks.size, count) for each in shares.found)
     are_lacking = are_known & ~are_said
     known, lacking = (
         np.diff(np.concatenate(([0], np.cumsum(each)))[blocks.ends])
@@ -150,5 +148,5 @@ def _passage(blocks: BlockColumns, number: int, lost: _LostWords) -> str:
         # A text with a masked part has other words than those that are compared.
         if ends[-1] == end - start:
             first, last = np.searchsorted(ends, lacking[[0, -1]], "right").tolist()
-            text = "".join(pieces[first : last + 1])
+            text = "".join(pieces[first : last + 1]).rstrip(" ,.;:、，。；：")
     return printable(" ".join(text.split()), _LONGEST_LINE)
