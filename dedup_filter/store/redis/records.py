@@ -122,11 +122,6 @@ class Summary(NamedTuple):
         )
 
 
-def split_record(value: bytes) -> tuple[Head, bytes]:
-    """Return the head of a record, and the rest."""
-    return Head.of(value), value[_HEAD.size :]
-
-
 def pack_record(record: PageRecord) -> bytes:
     """Pack a record, without its head and the page's number.
 

@@ -26,11 +26,11 @@ from dedup_filter.store.redis.layout import (
     url_key,
 )
 from dedup_filter.store.redis.records import (
+    HEAD_BYTES,
     SUMMARY_BYTES,
     Head,
     Summary,
     pack_record,
-    split_record,
     unpack_record,
 )
 
@@ -230,6 +230,11 @@ class SharedRecords:
         script, bucket = self.connection.script, self._bucket
         return [script("cut", bucket(key), entry_of(key, page)) for key in keys]
 
+    def put(self, head: Head, record: PageRecord, seconds: int | None) -> Command:
+        """Return the command that writes a record, if its number has none; None: without end."""
+        life = () if seconds is None else ("EX", seconds)
+        return "SET", self.name(record.page), head.packed + pack_record(record), "NX", *life
+
     def swap(
         self, page: int, old: Head, new: Head | None, rest: bytes = b"", seconds: int | str = ""
     ) -> Command:
@@ -244,10 +249,10 @@ class SharedRecords:
         if value is None:
             return None
         try:
-            head, packed = split_record(value)
+            head = Head.of(value)
             if head.is_of_no_page:
                 return None
-            record = unpack_record(page, packed, is_pending=head.is_undecided)
+            record = unpack_record(page, value[HEAD_BYTES:], is_pending=head.is_undecided)
         except ValueError as error:
             raise StoreCorrupt(
                 f"{self.connection}: the record of page {page} is damaged: {error}"
