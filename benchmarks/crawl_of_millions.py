@@ -1,10 +1,11 @@
 """Crawl millions of pages of made sites: what a page costs and what is found as an index grows.
 
     python benchmarks/crawl_of_millions.py [--pages 2000000] [--sites 3000] [--place DIRECTORY]
-        [--seed 1]
+        [--seed 1] [--verbose]
 
 The index is in memory, or in a new directory. A line is printed as each tenth of the crawl ends;
-the last lines count the copies of each kind. 2 million pages take some hours.
+the last lines count the copies of each kind. --verbose prints what was lost or misnamed, and its
+original. 2 million pages take some hours.
 
 Each site has markup, a menu and a footer of its own (`changing_sites`), and every other one has a
 part that is new at each fetch. Sites take turns at random, the largest sixteen times as often as
@@ -30,6 +31,7 @@ Linux only.
 """
 
 import argparse
+import sys
 import time
 from array import array
 from collections import Counter
@@ -93,7 +95,10 @@ class Fetched(NamedTuple):
 
 
 class Crawl:
-    """Makes the pages of a crawl one after the other; equal seeds make equal pages."""
+    """Makes the pages of a crawl one after the other.
+
+    Equal seeds and numbers of sites and pages make equal pages.
+    """
 
     def __init__(self, sites: int, seed: int) -> None:
         self._chance, self._seed, self._words = Random(seed), seed, Words(VOCABULARY)
@@ -221,7 +226,9 @@ class Tally:
         yield "lost", self.lost
 
 
-def judge(crawl: Crawl, pages: Iterable[Fetched], index: NearDuplicateFilter) -> Tally:
+def judge(
+    crawl: Crawl, pages: Iterable[Fetched], index: NearDuplicateFilter, *, is_verbose: bool
+) -> Tally:
     """Judge pages, and compare each verdict with the truth."""
     tally = Tally()
     for page in pages:
@@ -237,12 +244,13 @@ def judge(crawl: Crawl, pages: Iterable[Fetched], index: NearDuplicateFilter) ->
         tally.pages[page.kind] += 1
         if not verdict.is_duplicate:
             continue
-        if page.kind not in COPIES:
-            tally.lost += 1
-        elif crawl.says(str(verdict.original)) == crawl.pages.says[page.number]:
-            tally.found[page.kind] += 1
-        else:
-            tally.misnamed += 1
+        says_the_same = crawl.says(str(verdict.original)) == crawl.pages.says[page.number]
+        is_copy = page.kind in COPIES
+        tally.found[page.kind] += says_the_same
+        tally.misnamed += is_copy and not says_the_same
+        tally.lost += not is_copy
+        if is_verbose and not says_the_same:
+            print(f"{page.kind} {page.url} dropped for {verdict.original}", file=sys.stderr)
     return tally
 
 
@@ -258,6 +266,7 @@ def main() -> None:
     parser.add_argument("--sites", type=int, default=3_000)
     parser.add_argument("--place", type=Path, help="a new directory for the index; else memory")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     crawl, pages, found = Crawl(options.sites, options.seed), Counter[str](), Counter[str]()
     fetched = crawl.fetch(options.pages)
@@ -265,7 +274,9 @@ def main() -> None:
     with NearDuplicateFilter.open(options.place or MEMORY) as index:
         for tenth in range(1, 11):
             until = options.pages * tenth // 10
-            tally = judge(crawl, islice(fetched, until - pages.total()), index)
+            tally = judge(
+                crawl, islice(fetched, until - pages.total()), index, is_verbose=options.verbose
+            )
             pages.update(tally.pages)
             found.update(tally.found)
             figures = {

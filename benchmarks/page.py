@@ -1,7 +1,7 @@
 """Time a page from its bytes to its verdict: beside lxml, by size, by step, and by other tools.
 
     python benchmarks/page.py [--json] [--most PAGES] [--f1] FOLDER_OR_FILE ...
-    python benchmarks/page.py [--json] [--pages 200] --sizes 2 8 30 100 500
+    python benchmarks/page.py [--json] [--pages 100] --sizes 2 8 30 100 500
 
 What lxml alone takes to build a page's tree and to free it bounds all that works with that tree.
 Quote ratios within one run, of more than 64 pages: the library remembers so many that it read last,
@@ -14,10 +14,10 @@ sets among the files (of the form that the head of `labelled_sets` describes) in
 how often it is right counts beside its speed.
 
 With --sizes pages of so many KB are made, all different, on nine sites with a menu and a footer.
-The first 60 of each size, by which the sites become known, are not counted. The words of "ordinary"
-pages are drawn from 60,000 by a Zipf law; "formulaic" ones have 250 words, as reports of one kind
-have, so that each page shares phrases with many. "Fixed" and "each 1,000 words" are a line through
-all sizes.
+Sixty pages, by which the sites become known, are not counted. The words of "ordinary" pages are
+drawn from 60,000 by a Zipf law; "formulaic" ones have 250 words, as reports of one kind have, so
+that each page shares phrases with many. Of all rounds the quickest counts, because other work makes
+a round slower, never quicker. "Fixed" and "each 1,000 words" are a line through all sizes.
 """
 
 import argparse
@@ -31,6 +31,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import FrameType
+from typing import NamedTuple
 
 import numpy as np
 from changing_sites import Markup, Site, Texts
@@ -70,7 +71,10 @@ STEPS = {
 """What modules and functions of the library do; of several the longest name counts."""
 WITH_ALL_BELOW = ("record", "look-up", "comparison")
 """Steps that what they call belongs to, too, whatever it is."""
-SITES, FIRST = 9, 60
+SITES, KNOWN, KNOWN_SIZE = 9, 60, 8
+"""Sites, and the pages of so many KB by which they become known."""
+FEWEST, MOST = 12, 6_000
+"""Pages of a size at least, and KB of all pages of a size at most if there are more."""
 VOCABULARIES = {"ordinary": 60_000, "formulaic": 250}
 
 
@@ -103,9 +107,17 @@ def _steps_of(frame: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
-def made_pages(kind: str, kilobytes: float, count: int) -> tuple[list[Page], float]:
-    """Make pages of so many KB; return them and their mean number of words."""
-    words, chance = Words(VOCABULARIES[kind]), np.random.default_rng(1)
+def made_pages(
+    kind: str, kilobytes: float, count: int, folder: str = ""
+) -> tuple[list[Page], float]:
+    """Make pages of so many KB; return them and their mean number of words.
+
+    Pages in another folder of their sites have other texts.
+    """
+    words, chance = (
+        Words(VOCABULARIES[kind]),
+        np.random.default_rng([int(kilobytes * 1000), len(folder)]),
+    )
     sites = [_site(number, words) for number in range(SITES)]
     pages, total = [], 0
     for number in range(count):
@@ -116,7 +128,7 @@ def made_pages(kind: str, kilobytes: float, count: int) -> tuple[list[Page], flo
             paragraphs += words.paragraphs(chance, 60)
             length = len(site.markup.body(tuple(paragraphs)))
         html = site.page(words.line(chance, 6), site.markup.body(tuple(paragraphs)))
-        pages.append(Page(f"https://{site.host}/{number}", html.encode()))
+        pages.append(Page(f"https://{site.host}/{folder}{kilobytes:g}/{number}", html.encode()))
         total += sum(len(each.split()) for each in paragraphs)
     return pages, total / count
 
@@ -253,48 +265,57 @@ def _labelled(paths: list[Path]) -> Iterator[LabelledSet]:
             yield from read_sets(path.parent, [path.name.partition(".")[0]])
 
 
-def measure(pages: list[Page], first: int = 0) -> tuple[float, float, dict[str, float]]:
-    """Return milliseconds a page: of lxml alone, of the library, of each of its steps.
+class Cost(NamedTuple):
+    """Milliseconds a page."""
 
-    The first pages are judged, but not counted.
-    """
+    lxml_alone: float
+    whole: float
+
+
+def measure(pages: list[Page], known: Iterable[Page] = ()) -> Cost:
+    """Let lxml parse each page, then judge it; the known pages come before, and are not counted."""
     parse, judge = tree_alone(), ours()
-    seconds: list[tuple[float, float]] = []
-    for page in pages:
-        started = time.process_time()
-        parse(page)
-        parsed = time.process_time()
+    for page in known:
         judge(page)
-        seconds.append((parsed - started, time.process_time() - parsed))
-    lxml_alone, whole = np.mean(seconds[first:], axis=0) * 1e3
+    taken = [0.0, 0.0]
+    for page in pages:
+        for number, work in enumerate((parse, judge)):
+            started = time.process_time()
+            work(page)
+            taken[number] += time.process_time() - started
+    return Cost(*(seconds / len(pages) * 1e3 for seconds in taken))
+
+
+def shares(pages: list[Page], known: Iterable[Page] = ()) -> dict[str, float]:
+    """Return the share of each step in the time of the library, the largest first."""
     judge = ours()
-    for page in pages[:first]:
+    for page in known:
         judge(page)
     with sampled() as steps:
-        for page in pages[first:]:
+        for page in pages:
             judge(page)
-    return lxml_alone, whole, {name: n / steps.total() * whole for name, n in steps.most_common()}
+    return {name: number / steps.total() for name, number in steps.most_common()}
 
 
-def by_size(sizes: Iterable[float], count: int) -> Iterator[tuple[str, str, float, str]]:
+def by_size(sizes: list[float], count: int, rounds: int) -> Iterator[tuple[str, str, float, str]]:
     """Yield cases, metrics, values and units of made pages."""
     for kind in VOCABULARIES:
-        words, times = [], []
-        for size in sizes:
-            pages, length = made_pages(kind, size, FIRST + count)
-            lxml_alone, whole, steps = measure(pages, FIRST)
+        known, _ = made_pages(kind, KNOWN_SIZE, KNOWN, "known/")
+        made = [made_pages(kind, each, max(FEWEST, min(count, int(MOST / each)))) for each in sizes]
+        costs = [[measure(pages, known) for pages, _ in made] for _ in range(rounds)]
+        least = [Cost(*map(min, zip(*each, strict=True))) for each in zip(*costs, strict=True)]
+        for size, (pages, words), cost in zip(sizes, made, least, strict=True):
             case = f"{kind}, {size:g} KB"
-            yield case, "words", length, ""
-            yield case, "lxml alone", lxml_alone, "ms/page"
-            yield case, "dedup_filter", whole, "ms/page"
-            yield case, "times lxml alone", whole / lxml_alone, ""
-            for step, taken in steps.items():
-                yield case, step, taken, "ms/page"
-            words.append(length / 1000)
-            times.append(whole)
-        if len(words) > 1:
+            yield case, "words", words, ""
+            yield case, "lxml alone", cost.lxml_alone, "ms/page"
+            yield case, "dedup_filter", cost.whole, "ms/page"
+            yield case, "times lxml alone", cost.whole / cost.lxml_alone, ""
+            for step, share in shares(pages, known).items():
+                yield case, step, share * cost.whole, "ms/page"
+        if len(sizes) > 1:
             # Each size has the same weight, so the smallest decide the fixed part.
-            slope, fixed = np.polyfit(words, times, 1, w=1 / np.array(times))
+            times = np.array([cost.whole for cost in least])
+            slope, fixed = np.polyfit([words / 1000 for _, words in made], times, 1, w=1 / times)
             yield kind, "fixed", fixed, "ms/page"
             yield kind, "each 1,000 words", slope, "ms"
 
@@ -304,16 +325,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("data", type=Path, nargs="*", help="HTML files, or lines with a field html")
     parser.add_argument("--sizes", type=float, nargs="+", help="KB of pages that are made instead")
-    parser.add_argument("--pages", type=int, default=200, help="of each size (200)")
+    parser.add_argument("--pages", type=int, default=100, help="of each size (100)")
     parser.add_argument("--most", type=int, default=300, help="pages of each to measure (300)")
-    parser.add_argument("--rounds", type=int, default=3, help="of which the median counts (3)")
+    parser.add_argument("--rounds", type=int, default=3, help="of all measures (3)")
     parser.add_argument("--f1", action="store_true", help="of the labelled sets, too")
     parser.add_argument("--only", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.sizes:
         _load_dictionaries(made_pages("ordinary", 8, 1)[0][0])
-        for each in by_size(options.sizes, options.pages):
+        for each in by_size(options.sizes, options.pages, options.rounds):
             figure(*each, as_json=options.json)
         return
     pages = [page for path in options.data or [None] for page in read_pages(path, options.most)]
@@ -321,8 +342,9 @@ def main() -> None:
     figure("sample", "pages", len(pages), "", as_json=options.json)
     figure("sample", "mean page", length / 1000, "kB", as_json=options.json)
     _load_dictionaries(pages[0])
-    for step, taken in measure(pages)[2].items():
-        figure("step", step, taken, "ms/page", as_json=options.json)
+    whole = measure(pages).whole
+    for step, share in shares(pages).items():
+        figure("step", step, share * whole, "ms/page", as_json=options.json)
     for name in options.only:
         make, packages = PEERS[name]
         if all(map(find_spec, packages)):

@@ -77,9 +77,8 @@ def compare_verdicts(folders: list[Path], most: int | None, as_json: bool) -> No
             "dedup_filter",
             "scan",
             archive,
-            "-o",
-            marked,
             "--mark",
+            marked,
         ]
         for case, workers in (("two processes", "2"), ("one process", "1")):
             cost = run([*command, "--force", "--workers", workers], folder / "log")

@@ -2,6 +2,7 @@
 
     python benchmarks/shared_index.py [--json] [--pages COUNT ...] [--see PAGES]
                                       [--kinds single cluster] [--processes N ...]
+                                      [--ahead] [--delay MS]
 
 Starts servers of its own on loopback: one, and a cluster of three. Each is filled with the records
 and buckets of COUNT pages whose keys are random, as so many appends leave them. Then crawler
@@ -12,11 +13,13 @@ commit. Pages are plain texts, so no frames are learnt.
 Machines have few cores, which crawlers and servers share here: pages a second of several processes
 are those of the machine. CPU time is the crawler process's own, "server" that of all servers.
 
-"Round trips" are waits for servers; a pipeline to several nodes at once is one. Quote ratios within
-one run.
+"Round trips" are waits for servers; a pipeline to several nodes at once is one. With --ahead each
+case is measured page by page, and with pages read ahead. With --delay a call takes MS longer each
+way, as to a server that is far; not for clusters. Quote ratios within one run.
 """
 
 import argparse
+import asyncio
 import multiprocessing
 import random
 import socket
@@ -24,8 +27,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from contextlib import contextmanager
+from itertools import islice, pairwise, product
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +52,7 @@ from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.layout import ENTRY, Key, Layout, entry_of, keys_of_record
-from dedup_filter.store.redis.records import Head, pack_record
+from dedup_filter.store.redis.records import TOKEN_BYTES, Head, pack_record
 from dedup_filter.text.page_url import Place
 
 KINDS = {"single": RedisServer, "cluster": RedisNodes}
@@ -88,7 +93,7 @@ def fill(started: Any, count: int) -> None:
     place, _, profile = page_of(10**12)
     record = PageRecord.of(place, profile, verdict_on(profile, "new"), START, 1)
     keys = len(keys_of_record(record))
-    value = Head(b"K", 0, bytes(8), bytes(8)).packed + pack_record(record)
+    value = Head.of_claim(b"K", bytes(TOKEN_BYTES)).packed + pack_record(record)
     servers = _Writer(started)
     servers.write(("SET", part("r", page), value) for page in range(1, count + 1))
     servers.write(
@@ -151,7 +156,7 @@ class _Writer:
         packed.clear()
 
 
-def crawl(url: str, numbers: list[int], start: Any, found: Any) -> None:
+def crawl(url: str, numbers: list[int], start: Any, found: Any, is_ahead: bool) -> None:
     """See pages, together with other processes."""
     made = {str(number): page_of(number) for number in numbers}
     profiles = {text: profile for text, (*_, profile) in made.items()}
@@ -163,9 +168,11 @@ def crawl(url: str, numbers: list[int], start: Any, found: Any) -> None:
     start.wait()
     times, outcomes = [], Counter[str]()
     began, cpu = time.perf_counter(), time.process_time()
-    for number in numbers:
+    for at, number in enumerate(numbers):
         place, page, _ = made[str(number)]
         one = time.perf_counter()
+        if is_ahead:
+            pages.conductor.read_ahead(made[str(each)][:2] for each in islice(numbers, at, None))
         outcomes[pages.conductor.see(place, page).outcome] += 1
         times.append(time.perf_counter() - one)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
@@ -197,12 +204,14 @@ def numbers_of(seed: int, processes: int, count: int) -> list[int]:
     ]
 
 
-def run(url: str, processes: int, count: int) -> list[Run]:
+def run(url: str, processes: int, count: int, is_ahead: bool) -> list[Run]:
     """Let processes see pages at the same time."""
     context = multiprocessing.get_context("spawn")
     start, found = context.Barrier(processes), context.Queue()
     workers = [
-        context.Process(target=crawl, args=(url, numbers_of(seed, processes, count), start, found))
+        context.Process(
+            target=crawl, args=(url, numbers_of(seed, processes, count), start, found, is_ahead)
+        )
         for seed in range(processes)
     ]
     for worker in workers:
@@ -211,6 +220,30 @@ def run(url: str, processes: int, count: int) -> list[Run]:
     for worker in workers:
         worker.join()
     return runs
+
+
+@contextmanager
+def delayed(started: Any, seconds: float) -> Iterator[str]:
+    """Give an address of a server at which all that is sent takes so long each way."""
+    if not seconds:
+        yield started.url
+        return
+    loop = asyncio.new_event_loop()
+
+    async def forward(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        while sent := await source.read(1 << 16):
+            loop.call_later(seconds, target.write, sent)
+        loop.call_later(seconds, target.close)
+
+    async def connect(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        answers, calls = await asyncio.open_connection("127.0.0.1", started.port)
+        await asyncio.gather(forward(source, calls), forward(answers, target))
+
+    listener = loop.run_until_complete(asyncio.start_server(connect, "127.0.0.1", 0))
+    port = listener.sockets[0].getsockname()[1]
+    Thread(target=loop.run_forever, daemon=True).start()
+    yield started.url.replace(f":{started.port}", f":{port}")
+    loop.call_soon_threadsafe(loop.stop)
 
 
 def nodes(started: Any) -> list[Any]:
@@ -230,9 +263,12 @@ def server_cpu(started: Any) -> float:
     return info(started, "cpu", "used_cpu_sys", "used_cpu_user")
 
 
-def measure(kind: str, count: int, processes: int, options: argparse.Namespace) -> None:
+def measure(
+    kind: str, count: int, processes: int, options: argparse.Namespace, *, is_ahead: bool
+) -> None:
     """Measure one case, on servers of its own."""
     case = f"{kind}, {count:.0e}, {processes} {'process' if processes == 1 else 'processes'}"
+    case += ", read ahead" if is_ahead else ""
 
     def tell(metric: str, value: float, unit: str) -> None:
         figure(case, metric, value, unit, as_json=options.json)
@@ -244,7 +280,8 @@ def measure(kind: str, count: int, processes: int, options: argparse.Namespace) 
         cpu = server_cpu(started)
         asked = info(started, "stats", "total_commands_processed")
         sent = info(started, "stats", "total_net_output_bytes")
-        runs = run(started.url, processes, options.see)
+        with delayed(started, options.delay / 1e3) as url:
+            runs = run(url, processes, options.see, is_ahead)
         seen = processes * options.see
         times = sorted(time for each in runs for time in each.times)
         tell("pages per second, all", seen / max(each.seconds for each in runs), "pages/s")
@@ -271,11 +308,13 @@ def main() -> None:
     parser.add_argument("--see", type=int, default=5_000)
     parser.add_argument("--kinds", nargs="+", default=[*KINDS], choices=KINDS)
     parser.add_argument("--processes", nargs="+", type=int, default=[1, 2, 4])
+    parser.add_argument("--ahead", action="store_true")
+    parser.add_argument("--delay", type=float, default=0.0)
     options = parser.parse_args()
-    for kind in options.kinds:
-        for count in options.pages:
-            for processes in options.processes:
-                measure(kind, count, processes, options)
+    cases = product(options.kinds, options.pages, options.processes, [False, True])
+    for kind, count, processes, is_ahead in cases:
+        if options.ahead or not is_ahead:
+            measure(kind, count, processes, options, is_ahead=is_ahead)
 
 
 class _Raw(argparse.RawDescriptionHelpFormatter):

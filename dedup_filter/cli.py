@@ -54,7 +54,7 @@ def _cli() -> None:
     Exit codes:
     0    done
     1    the system failed (the disk is full, memory ran out), or the answer is no
-    2    not done: a wrong option, an unusable file or index, a bad line
+    2    not done: a wrong option, an unusable file or index; not for all: a bad line
     130  ended by Ctrl-C
     141  the reader of the output has gone (`| head`)
     """  # noqa: D301 - click must see the character

@@ -17,10 +17,9 @@ from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.text.payloads import PAYLOADS, Payloads
 from dedup_filter.text.selectors import SiteSelectors
-from dedup_filter.wording import printable
+from dedup_filter.wording import json_fault
 
 _IS_JSON = re.compile(r"""\s*(\{|\[\s*(["'\]]|$))""")
-_SHOWN_OF_JSON = 20
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 PAGE_OPTIONS = ("scope", "min_similarity", "max_missing")
 """The options that decide whether a page repeats one that was found: each page may have its own.
@@ -234,12 +233,7 @@ def json_in(name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        there = (
-            repr(printable(text[error.pos :], _SHOWN_OF_JSON)) if text[error.pos :] else "its end"
-        )
-        raise ConfigError(
-            f"{name} is broken JSON: {error.msg} at character {error.pos + 1}, at {there}"
-        ) from None
+        raise ConfigError(f"{name} is broken JSON: {json_fault(error)}") from None
     except RecursionError:
         raise ConfigError(f"{name} is broken JSON: it is nested too deep") from None
 

@@ -26,7 +26,9 @@ the next two pages of its template (`store.Waiting`).
 In a directory, dropped pages are recorded too. In memory they are not: nobody could read them.
 """
 
+import json
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -59,7 +61,15 @@ from dedup_filter.frames.slots import SlotChange, lessons
 from dedup_filter.host_cache import MOST_WAITING_OF_HOST, HostCache
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.store.page_index import PageIndex
-from dedup_filter.store.protocol import CRAWLS, LAST_PAGE, Batch, KeptContent, Store, Waiting
+from dedup_filter.store.protocol import (
+    CRAWLS,
+    LAST_PAGE,
+    LOGS,
+    Batch,
+    KeptContent,
+    Store,
+    Waiting,
+)
 from dedup_filter.store.records import (
     KEPT_AS_TEXT,
     Crawl,
@@ -377,6 +387,16 @@ class Judge:
         self._write()
         while self._forget_beyond_bounds():
             self._write()
+
+    def note_log(self, counts: Mapping[str, int]) -> None:
+        """Add the pages that the log of this crawl counts, by outcome, to those of earlier runs.
+
+        Not all of them have a record: none have unjudged pages without text. They are written with
+        the next batch.
+        """
+        logs = json.loads(self.store.note(LOGS) or "{}")
+        logs[str(self._crawl)] = Counter(logs.get(str(self._crawl), {})) + Counter(counts)
+        self._batch.notes[LOGS] = json.dumps(logs)
 
     def close(self) -> None:
         """Forget pending claims, flush, and close the store; a second call does nothing."""

@@ -206,6 +206,8 @@ class Verdict:
     """
     words: int = 0
     """Words of its main content, without blocks that two earlier pages of the host had."""
+    detail: str | None = None
+    """If the reason is "too_short", how short its text is: "4 of 20 words"."""
     canonical: str | None = None
     """URL that the page names as canonical; None: its own, or none."""
     selected: tuple[str, ...] = ()
@@ -220,8 +222,8 @@ class Verdict:
     went: tuple[str, ...] = ()
     """With the options `changes` and `keep_text`: the first lines and paragraphs that went."""
     lost: tuple[str, ...] | None = None
-    """For a duplicate, the first lines and passages that its original lacks, escaped for a log;
-    None: it is no duplicate."""
+    """For a duplicate, the first lines and passages that its original lacks, at most five, escaped
+    for a log; None: it is no duplicate."""
     lost_words: int | None = None
     """Words of all text that its original lacks."""
     text: str | None = field(default=None, repr=False)
@@ -275,6 +277,7 @@ class Verdict:
             "lost_words": self.lost_words,
             "words": self.words,
             "reason": self.reason,
+            "detail": self.detail,
             "cluster": self.cluster,
             "fingerprint": as_hex(self.fingerprint),
             "change": self.change,

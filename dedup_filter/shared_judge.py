@@ -30,7 +30,7 @@ from dedup_filter.store.records import PageRecord, measures_of
 from dedup_filter.store.redis.connection import Command
 from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Key, keys_of, keys_of_profile
-from dedup_filter.store.redis.pages import Overtaken, SharedPages
+from dedup_filter.store.redis.pages import OF_LOST, Overtaken, SharedPages
 from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_url import Place
@@ -69,7 +69,7 @@ class SharedJudge(Judge):
         self._is_seeing = False
         """Whether the page that is judged is kept with the next call, and never pending."""
         self._ahead: dict[int, _Ahead] = {}
-        """Identity of a page -> what is read ahead of it."""
+        """Identity of a page -> what was read ahead of it."""
         self._known: _Ahead | None = None
         """What was read ahead of the page that is judged."""
         try:
@@ -96,16 +96,16 @@ class SharedJudge(Judge):
         return {"pages": sum(counts.values()), **counts}
 
     def read_ahead(self, waiting: Iterable[tuple[Place, ReadPage | Unjudged]]) -> None:
-        """Read at once what the next pages need: their URLs and frames, their keys.
+        """Read at once what the next pages need: their URLs and frames, then their keys.
 
-        Up to `MOST_AHEAD` pages are taken, unless the first one is read ahead already. Cost: two
-        round trips, five if they find pages.
+        Up to `MOST_AHEAD` pages are taken, each once. Cost: two round trips, five if they find
+        pages; a page is profiled again only if its frame has changed meanwhile.
         """
         pages = [*islice(waiting, MOST_AHEAD)]
         some = [(place, page) for place, page in pages if isinstance(page, ReadPage)]
-        if len(some) < 2 or (id(some[0][1]) in self._ahead and self._pages.is_ahead):
+        if len(some) < 2 or id(some[0][1]) in self._ahead:
             return
-        self._read_afresh()
+        self._ahead.clear()
         names = dict.fromkeys(name for each in some for name in self._lists_of(*each))
         urls = [place.key for place, _ in some if place.url]
         self._exchange([*names], partial(self._pages.begin_ahead, urls))
@@ -126,7 +126,7 @@ class SharedJudge(Judge):
             while True:
                 with suppress(Overtaken):
                     return super().see(place, page)
-                self._read_afresh()
+                self._pages.calls.read_anew()
         finally:
             self._is_seeing = False
 
@@ -197,7 +197,7 @@ class SharedJudge(Judge):
             self._finish_calls()
             for claim in [*self._claims.values()]:
                 self.release(claim)
-            self._pages.finish()
+            self._pages.calls.send()
             self._process.leave()
         finally:
             self.store.close()
@@ -205,8 +205,8 @@ class SharedJudge(Judge):
 
     def check(self) -> None:
         """Raise AssertionError if hosts, claims and servers do not agree. Cost: reads all."""
-        self._read_afresh()
-        self._pages.finish()
+        self._pages.calls.read_anew()
+        self._pages.calls.send()
         self._hosts.check()
         pending = {n for n, each in self._claims.items() if each.record and each.record.is_kept}
         assert {*self._pages.held()} == pending, "other pages are held"
@@ -228,7 +228,7 @@ class SharedJudge(Judge):
         return crawl >= self._crawl
 
     def _has_ended(self, record: PageRecord) -> bool:
-        return record.crawl in self._process.ended
+        return record.crawl != OF_LOST
 
     def _claim(
         self, place: Place, page: ReadPage, config: FilterConfig | None = None
@@ -238,7 +238,7 @@ class SharedJudge(Judge):
             try:
                 claim, expected = super()._claim(place, page, config)
             except Overtaken:
-                self._read_afresh()
+                self._pages.calls.read_anew()
                 continue
             self._process.count(claim.verdict.outcome)
             fate = self._waited_for(claim) if self._is_seeing else "kept"
@@ -249,7 +249,7 @@ class SharedJudge(Judge):
                 return Claim(late._replace(original_page=None, page=None), state="kept"), expected
             if fate == "kept":
                 return claim, expected
-            self._read_afresh()
+            self._pages.calls.read_anew()
 
     def _profile(self, page: ReadPage, context: HostContext) -> PageProfile:
         known = self._known
@@ -286,6 +286,9 @@ class SharedJudge(Judge):
     def _original(self, found: Verdict) -> Claim | None:
         """Return the claim of the pending page, of any process, that a page repeats."""
         number = found.original_page or 0
+        if number in self._claims and self._pages.is_of_other(number):
+            self.release(self._claims[number])  # a server has lost its counter
+            self._gone.pop(number, None)
         if number not in self._claims and (nonce := self._pages.nonce(number)):
             known = self._foreign.get(number)
             if known is not None and known[1] != nonce:  # a server has lost that page
@@ -338,7 +341,7 @@ class SharedJudge(Judge):
             record._replace(**measures_of(found_by)) for _, record, found_by in again if record
         ]
         with suppress(StoreError):  # they keep their measures
-            self._pages.revise(records)
+            self._pages.revise(records, self._process.name)
 
     def _stored(self, pages: Sequence[int]) -> list[PageRecord]:
         return self._pages.stored(pages)
@@ -378,17 +381,11 @@ class SharedJudge(Judge):
         """
         at_url = place.key if place.url else None
         self._known = self._ahead.pop(id(page), None)
-        if self._known is not None and self._pages.is_ahead:
+        if self._known is not None and self._pages.calls.are_ahead:
             self._pages.begin(at_url)
         else:
-            self._read_afresh()
+            self._pages.calls.read_anew()
             self._exchange(self._lists_of(place, page), partial(self._pages.begin, at_url))
-
-    def _read_afresh(self) -> None:
-        """Forget what is read ahead."""
-        self._ahead.clear()
-        self._known = None
-        self._pages.end_ahead()
 
     def _lists_of(self, place: Place, page: ReadPage) -> list[str]:
         """Return the host and the sites of a page whose updates are to be read."""
@@ -403,7 +400,7 @@ class SharedJudge(Judge):
         """Send what waits for the next page, and ask what became of others' pages."""
         if self._lists.has_unsent:
             self._exchange([], partial(self._pages.begin, None))
-        self._pages.finish()
+        self._pages.calls.send()
         for number in [*self._foreign]:
             self.fate(number)
 
@@ -428,7 +425,7 @@ class SharedJudge(Judge):
     def _forget_hosts(self, names: Sequence[str]) -> None:
         """Forget hosts: their lists are read from the beginning."""
         if names:
-            self._read_afresh()
+            self._pages.calls.read_anew()
         for name in names:
             self._hosts.forget(name)
             self._lists.forget(name)

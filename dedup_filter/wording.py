@@ -1,6 +1,9 @@
 """Numbers and strings -> text for logs, errors and reports."""
 
 from datetime import datetime, timezone
+from json import JSONDecodeError
+
+_SHOWN_OF_JSON = 20
 
 
 def as_time(seconds: int) -> str:
@@ -36,5 +39,18 @@ def printable(text: str, longest: int | None = None) -> str:
     >>> printable("http://a/\x1b[31m\n"), printable("http://a/", 4)
     ('http://a/\\x1b[31m\\n', 'http...')
     """
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:longest])
-    return shown if len(text) == len(text[:longest]) else f"{shown}..."
+    shown = text[:longest]
+    is_whole = len(shown) == len(text)
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
+    return shown if is_whole else f"{shown}..."
+
+
+def json_fault(error: JSONDecodeError) -> str:
+    """Say what is wrong in JSON, and show the place.
+
+    >>> json_fault(JSONDecodeError("Expecting value", '{"a": .b}', 6))
+    "Expecting value at '.b}'"
+    """
+    rest = error.doc[error.pos :].rstrip()
+    return f"{error.msg} at {repr(printable(rest, _SHOWN_OF_JSON)) if rest else 'its end'}"

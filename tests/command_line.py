@@ -66,6 +66,14 @@ def lines(*arguments, text="", run=run):
     return [json.loads(line) for line in out.splitlines()]
 
 
+def scanned(*arguments, text="", run=run):
+    """Run a scan; return what it has counted."""
+    code, out, err = run("scan", *map(str, arguments), "--json", text=text)
+    found = json.loads(out)
+    assert (code, err) == (2 if found["bad"] else 0, "")
+    return found
+
+
 def refused(*arguments, text="", run=run):
     """Run a command that is refused: with one line that cannot harm a terminal. Return that."""
     code, out, err = run(*arguments, text=text)

@@ -17,7 +17,7 @@ from web_site import served
 from dedup_filter.filter import NearDuplicateFilter
 
 # Deadlines measure the machine; reproducible examples make a failure everybody's failure.
-settings.register_profile("quick", deadline=None, print_blob=True, max_examples=40)
+settings.register_profile("quick", deadline=None, print_blob=True, max_examples=25)
 settings.register_profile("gate", settings.get_profile("quick"), max_examples=100)
 settings.load_profile("gate" if IS_GATE else "quick")
 

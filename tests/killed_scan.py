@@ -23,7 +23,7 @@ STEPS = [
     (SqliteStore, ["write"]),
     (Work, ["save", "_forget", "_leave"]),
     (Path, ["replace", "unlink"]),
-    (outputs._Lines, ["add", "write_mark"]),
+    (outputs._Lines, ["add", "_marks_of"]),
     (outputs._Records, ["add", "_copy"]),
     (streams.Stream, ["read"]),
     (outputs.ParquetOutput, ["write", "close"]),

@@ -250,6 +250,9 @@ class PlainPages:
     def totals(self):
         return None
 
+    def note_log(self, counts):
+        self.logged = counts
+
     def close(self):
         with self._call("close"):
             self.closed = True
@@ -276,13 +279,16 @@ class PlainReading:
     def result(self):
         return self.page.html if self.page.text is None else self.page.text
 
+    content = property(result)
+
 
 class SharedPages(PlainPages):
     """Plain pages that are asked over a wire.
 
     `calls` names the calls that were begun; `wire` lets them go on; `away` is what each fails with.
-    `elsewhere` maps texts that other processes brought to the number of their page, and `fates`
-    numbers to what is told of them, one answer after the other.
+    `ahead` has the pages that waited at each claim. `elsewhere` maps texts that other processes
+    brought to the number of their page, and `fates` numbers to what is told of them, one answer
+    after the other.
     """
 
     is_shared = True
@@ -292,9 +298,12 @@ class SharedPages(PlainPages):
         self.wire = threading.Event()
         self.wire.set()
         self.away = None
-        self.calls = []
+        self.calls, self.ahead = [], []
         self.elsewhere = {}
         self.fates = {}
+
+    def read_ahead(self, waiting):
+        self.ahead.append([content for _, content in waiting])
 
     def claim(self, place, content, config=None):
         if content not in self.elsewhere or content in self.kept:

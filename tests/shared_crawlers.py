@@ -30,6 +30,7 @@ from dedup_filter.fingerprints import profile
 from dedup_filter.store.redis import connection, process
 from dedup_filter.store.redis import pages as shared_pages
 from dedup_filter.store.redis.records import Head
+from dedup_filter.text.page_fields import PageText
 
 K = 3
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+( 0)?")
@@ -114,7 +115,7 @@ def lose_answer(pages, done):
 
     def is_it(command):
         if state is None:
-            return command[0] == "SET" and command[2][:1] == b"C"
+            return command[0] == "SET" and ":r:" in command[1] and command[2][:1] == b"C"
         return command[0] == "EVALSHA" and len(command) == 8 and command[5][:1] == state
 
     def lost(commands):
@@ -138,6 +139,11 @@ def let_lapse(pages):
     names = [process.connection.key(f"process:{process.name.hex()}")]
     names += [its_pages.name(page) for page in its_pages.held()]
     process.connection.ask_all([("UNLINK", name) for name in names])
+
+
+def stop(pages):
+    """Let a crawler stop as if it were killed this moment: no lease is renewed any more."""
+    pages.conductor._process._rest()
 
 
 def let_unowned_lapse(client, *crawlers):
@@ -167,7 +173,10 @@ def require_agreement(*crawlers):
 
 
 class Crawler:
-    """One of several. `ways`: "see" or "claim", how its pages are judged."""
+    """One of several. `ways`: "see" or "claim", how its pages are judged.
+
+    Every second one reads ahead.
+    """
 
     def __init__(self, name, url, way, pipe):
         self.name, self.pipe = name, pipe
@@ -176,6 +185,20 @@ class Crawler:
         self.judge = self.see if way == "see" else self.claim
         self.pages = NearDuplicateFilter.open(url, max_distance=K, min_similarity=0.7)
         self.held, self.kept = [], []
+        self.read = {}
+        """Page -> its place and its content."""
+
+    def crawl(self, pages):
+        for at, page in enumerate(pages):
+            if self.name % 2:
+                with contextlib.suppress(StoreError):
+                    self.pages.conductor.read_ahead(map(self.opened, pages[at:]))
+            self.do(page)
+
+    def opened(self, page):
+        if page not in self.read:
+            self.read[page] = self.pages._read(page.url, PageText(**page.given))
+        return self.read[page]
 
     def tell(self, page, became, original=None):
         self.pipe.send((self.name, page, became, original))
@@ -190,7 +213,7 @@ class Crawler:
             time.sleep(0.02)  # so that there are pages left when it is back
 
     def see(self, page):
-        verdict = see(self.pages, page)
+        verdict = self.pages.conductor.see(*self.opened(page))
         if verdict.original_page is not None:
             self.tell(page, "dropped", verdict.original)
         elif verdict.outcome == "new" or verdict.reason == "too_short":
@@ -199,7 +222,7 @@ class Crawler:
             self.tell(page, "let through")
 
     def claim(self, page):
-        verdict = claim(self.pages, page)
+        verdict = self.pages.conductor.claim(*self.opened(page)).verdict
         while verdict.original_page is not None:
             self.settle()  # whoever waits holds nothing
             while (fate := self.pages.conductor.fate(verdict.original_page)) == "pending":
@@ -208,7 +231,7 @@ class Crawler:
             if fate == "kept":
                 self.tell(page, "dropped", verdict.original)
                 return
-            verdict = claim(self.pages, page)
+            verdict = self.pages.conductor.claim(*self.opened(page)).verdict
         self.held.append((page, verdict))
         if len(self.held) > self.chance.randrange(4):
             self.settle()
@@ -282,8 +305,7 @@ def crawl(crawler_is, lease, timeout, rounds, barrier, dies_in):
     shared_pages.SharedPages._look = counted_look
     for pages_of_round in rounds:
         barrier.wait(PATIENCE)
-        for page in pages_of_round:
-            crawler.do(page)
+        crawler.crawl(pages_of_round)
         crawler.wait()
     with contextlib.suppress(StoreError):
         crawler.pages.close()

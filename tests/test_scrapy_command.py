@@ -59,11 +59,11 @@ def settings(project):
     [
         ("bits pairs --hex --max-distance 3", "8\n11\n4096\n", 0),
         ("bits fingerprint -", "Too short", 1),
-        ("index -h", "", 0),
-        ("-s LOG_LEVEL=INFO bits", "", 2),
         *(
             pytest.param(*others, marks=pytest.mark.slow)
             for others in (
+                ("index -h", "", 0),
+                ("-s LOG_LEVEL=INFO bits", "", 2),
                 ("", "", 2),
                 ("-- bits pairs --max-distance 13", "", 2),
                 ("explain - --json", "<p>a few words", 0),

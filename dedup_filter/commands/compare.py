@@ -11,12 +11,16 @@ from dedup_filter.commands.options import filter_option, index_option
 from dedup_filter.review.compare import Change, Comparison, compare, is_letter_of_unspaced
 from dedup_filter.review.refusals import why
 from dedup_filter.upkeep import Index
-from dedup_filter.wording import counted, printable
+from dedup_filter.wording import counted, percent, printable
 
 _AROUND = 6
 """Words that both texts have, shown before and after a change."""
-_LONGEST_WORD = 40
-"""Characters of a word that are shown."""
+_LONGEST_WORD, _LONGEST = 40, 80
+"""Characters of a word and of a missing line that are shown."""
+_WAY_OUT = (
+    ": crawl with DEDUP_KEEP_TEXT, or give the page as a file with its URL (--url), or leave out "
+    "--index, so that both pages are fetched"
+)
 _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
 
 
@@ -27,7 +31,8 @@ _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
     "--url",
     "urls",
     multiple=True,
-    help="URL of a page in a file; give it again for B. Pages of one host are judged differently.",
+    help="URL of a page in a file; give it again for a second file. Pages of one host are judged "
+    "differently.",
 )
 @index_option
 @filter_option
@@ -45,15 +50,17 @@ def compare_command(
 
     A and B are URLs, paths of files, or standard input (-). Pages of one host are judged more
     strictly. If B is near A but kept, the output says which text of B is missing in A, and which
-    elements make the difference if B without them would be dropped. Then come the shares of phrases
-    that both pages have, and a word diff, with the marks [-only in A-] and {+only in B+}.
+    elements make the difference if B without them would be dropped. Last comes a word diff of all
+    text that is compared, with the marks [-only in A-] and {+only in B+}.
 
     With --index the options of its crawls are used, and the frames that they have found. URLs that
-    are in the index are compared as recorded; B is judged if its blocks were kept
-    (DEDUP_KEEP_TEXT).
+    are in the index are compared as recorded, and the output says what the crawl said of B. B is
+    judged again if its blocks were kept (DEDUP_KEEP_TEXT).
     """
     if len(urls) > 2:
         raise click.UsageError("--url is given at most twice: for A and for B")
+    if len(urls) == 1 and "://" in first:
+        urls = ("", *urls)
     found = compare((first, second), (*urls, "", "")[:2], options, index)
     values = _object(found)
     if as_json:
@@ -65,16 +72,13 @@ def compare_command(
 def _object(found: Comparison) -> dict[str, Any]:
     verdict, said = found.verdict, None
     if verdict is not None:
-        names = "outcome reason distance similarity candidates".split()
+        names = "outcome reason distance similarity lost lost_words candidates".split()
         said = {name: getattr(verdict, name) for name in names}
         said["refused"] = refused = named(verdict.refused)
         if refused:
             del refused["page"]  # a number that no index has
             refused["lines"] = [line["text"] for line in refused["lines"]]
-    first, second = (
-        about(page) | {"words": page.measures.words if page.measures else 0}
-        for page in (found.first, found.second)
-    )
+    first, second = (about(page) | {"words": page.words} for page in (found.first, found.second))
     return {
         "assumed": found.assumed,
         "verdict": said,
@@ -84,27 +88,55 @@ def _object(found: Comparison) -> dict[str, Any]:
         "distance": found.distance,
         "max_distance": found.config.max_distance,
         "likeness": named(found.likeness),
+        "share_in_crawl": found.share_in_crawl,
         "changes": named(found.changes),
     }
 
 
 def _write(found: Comparison, values: dict[str, Any]) -> None:
     entry("judged", found.assumed)
+    if (in_crawl := _in_crawl(found)) is not None:
+        entry("in the crawl", in_crawl)
     entry("verdict", _sentence(found))
     if found.ignorable is not None:
         entry("hint", f"they differ {found.ignorable.hint('B')}")
     _write_page("A", values["first"])
     _write_page("B", values["second"])
-    if (likeness := found.likeness) is not None:
-        of_b, of_a, jaccard, is_estimated = likeness
-        shares = f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's"
-        estimated = " (estimated by sketches)" if is_estimated else ""
-        entry("phrases", f"{shares}; Jaccard similarity {jaccard:.3f}{estimated}")
+    _write_shared(found)
     if (changes := found.changes) is None:
-        head("WORD DIFF: the text of one page is not known")
+        head(f"WORD DIFF: the text of one page is not known{_WAY_OUT}")
     elif any(change.kind != "same" for change in changes):
         head("WORD DIFF: from A to B")
         paragraph("".join(_marked(changes)))
+
+
+def _write_shared(found: Comparison) -> None:
+    """Write the share of the second page that the first has: that of the log, if it has one."""
+    if found.share_in_crawl is not None:
+        share, what = found.share_in_crawl, "text of B, by the log of the crawl"
+    elif found.loss is not None:
+        share, what = found.loss.similarity, "text of B"
+    elif found.likeness is not None:
+        share, what = found.likeness.of_second, "phrases of B"
+    else:
+        return
+    entry("shared", f"A has {percent(share)} of the {what}")
+    if share < 1 and found.loss is not None and found.loss.lines:
+        entry("missing", " | ".join(printable(each, _LONGEST) for each in found.loss.lines))
+
+
+def _in_crawl(found: Comparison) -> str | None:
+    """Return what the crawl of the index said of the second page; None: it is not recorded."""
+    record = found.second.record
+    if record is None:
+        return None
+    if record.is_kept:
+        why = f" ({record.reason})" if record.reason else ""
+        is_first = found.first.record is not None and found.first.record.page > record.page
+        return f"{record.outcome}{why}{'; A came later' if is_first else ''}"
+    bits = "" if record.distance is None else f" ({counted(record.distance, 'bit')})"
+    original = "A" if found.repeats_in_crawl else found.second.kept.url_of_original
+    return f"{record.outcome}: B repeats {original or 'a page that was forgotten'}{bits}"
 
 
 def _write_page(name: str, page: dict[str, Any]) -> None:
@@ -122,24 +154,24 @@ def _write_page(name: str, page: dict[str, Any]) -> None:
 def _sentence(found: Comparison) -> str:
     verdict = found.verdict
     if verdict is None:
-        return "none: B cannot be judged again, as its blocks were not kept (DEDUP_KEEP_TEXT)"
+        return f"none: B cannot be judged again, as its text was not kept{_WAY_OUT}"
     if verdict.outcome == "unjudged":
         return f"unjudged: {verdict.reason}"
     if verdict.outcome != "new":
-        has = "" if verdict.similarity is None else f", A has {_percent(verdict.similarity)} of it"
         by = f"; found by {verdict.reason.replace('_', ' ')}" if verdict.reason else ""
-        distance = counted(verdict.distance or 0, "bit")
-        return f"{verdict.outcome}: B repeats A ({distance}{has}{by})"
+        return f"{verdict.outcome}: B repeats A ({counted(verdict.distance or 0, 'bit')}{by})"
     if verdict.refused is not None:
-        return f"kept: {why(verdict.refused)}"
+        return f"kept: {why(verdict.refused._replace(url='A'))}"
+    return f"new: {_why_new(found)}"
+
+
+def _why_new(found: Comparison) -> str:
+    if found.are_out_of_scope:
+        return "A is a page of another host, and scope is host"
     if found.distance is None:
-        return "new: one page has too little text to be near another"
+        return "one page has too little text to be near another"
     most = found.config.max_distance
-    return f"new: not near ({found.distance} bits differ, max_distance {most})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"not near ({found.distance} bits differ, max_distance {most})"
 
 
 def _marked(changes: list[Change]) -> Iterator[str]:

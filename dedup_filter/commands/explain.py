@@ -33,7 +33,7 @@ _SELECTED = {
 }
 _REASONS = {
     "no_text": "there is no text in it",
-    "too_short": "its texts have fewer than 20 words: it repeats only an equal page",
+    "too_short": "it repeats only an equal page",
     "by_script": "its text is made by scripts: it repeats only an equal page",
     "binary": "it is not text",
     "too_large": "it is too large",
@@ -52,8 +52,9 @@ def explain_command(
     """Show which text of PAGE would be judged, which is left out, and by which rule.
 
     PAGE is a URL, the path of a file, or standard input (-). Each word of the page is either in the
-    text kept or in the text left out. Phrases are taken for advertisements if they have hardly any
-    function words around them.
+    text kept, by which copies are found, or in lines beside it that are compared (a price, a size),
+    or in the text left out. Phrases are taken for advertisements if they have hardly any function
+    words around them.
 
     With --index the options of its crawls are used, and the frame of the page's host is known,
     without the page itself. A URL that is in the index is not fetched: its record is shown, and its
@@ -103,10 +104,11 @@ def _judged(page: ExplainedPage) -> dict[str, Any]:
     profile, known_by, left_out = page.profile, page.known_by, excluded_text(page)
     words = defaultdict[str, float](float, kept=known_by.words.count)
     for each in left_out:
-        words[each.rule] += each.words
+        words["compared" if each.is_compared else each.rule] += each.words
     return {
         "language_by": known_by.words.language_by,
         "declared_language": page.page.content.language,
+        "detail": profile.detail,
         "selected": profile.selected,
         "headline": profile.headline.parts(profile.counts),
         "host_pages": page.context.host.pages,
@@ -135,7 +137,8 @@ def _write(values: dict[str, Any]) -> None:
     reason, recorded, left_out = (values.get(key) for key in ("reason", "recorded", "left_out"))
     entry("page", title_of(values))
     if reason is not None:
-        entry("unjudged", f"{reason}: {_REASONS.get(reason, 'see the settings')}")
+        detail = f"{values['detail']}, " if values.get("detail") else ""
+        entry("unjudged", f"{reason}: {detail}{_REASONS.get(reason, 'see the settings')}")
     if recorded is not None:
         parts = [f"{key} {value}" for key, value in recorded.items() if value is not None]
         if values["fingerprint"] != recorded["fingerprint"]:
@@ -181,12 +184,15 @@ def _write_figures(values: dict[str, Any]) -> None:
         entry("unread", f"{counted(values['unread_words'], 'word')} hidden, or data of scripts")
 
 
-def _write_left_out(left_out: list[dict[str, Any]], words: dict[str, float]) -> None:
-    all_words = sum(count for rule, count in words.items() if rule != "kept")
+def _write_left_out(excluded: list[dict[str, Any]], words: dict[str, float]) -> None:
+    if words.get("compared"):
+        compared = (each["text"] for each in excluded if each["is_compared"])
+        section(f"COMPARED WITH IT ({counted(words['compared'], 'word')})", compared)
+    left_out = [each for each in excluded if not each["is_compared"]]
+    all_words = sum(words[rule] for rule in {each["rule"] for each in left_out})
     head(f"LEFT OUT ({counted(round(all_words, 2), 'word')})")
     for rule in dict.fromkeys(each["rule"] for each in left_out):
         paragraph(f"{RULES[rule]} ({counted(words[rule], 'word')}):")
         for each in (each for each in left_out if each["rule"] == rule):
-            span = "in the span" if each["is_in_span"] else ""
-            notes = "; ".join(filter(None, (each["detail"], span)))
-            paragraph(f"{each['text']} [{notes}]" if notes else each["text"], "    ")
+            detail = each["detail"]
+            paragraph(f"{each['text']} [{detail}]" if detail else each["text"], "    ")

@@ -113,8 +113,9 @@ def _stats(index: Index, check: bool, as_json: bool) -> None:
     """Show the contents of an index: pages, hosts, crawls, bytes.
 
     `pages` counts all recorded pages, `kept` those without repeats. A page that came again at its
-    URL in a later crawl counts as revisited. For a shared index, outcomes are the counts of all its
-    crawlers since it was made, and bytes are estimated.
+    URL in a later crawl counts as revisited. `log` has the counts of a crawl's log, also of pages
+    that are not recorded: unjudged ones without text. For a shared index, outcomes are the counts
+    of all its crawlers since it was made, and bytes are estimated.
 
     With --check the stored data is verified. If there are faults, they are shown instead of the
     contents. Nothing is written.

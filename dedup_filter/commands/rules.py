@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, progress, write
+from dedup_filter.commands import json_option, progress, say, write
 from dedup_filter.commands.options import index_argument, number_option
 from dedup_filter.errors import DedupError
 from dedup_filter.upkeep import Index
@@ -46,8 +46,8 @@ def rules_command(
     ADDONS = {"dedup_filter.urls.discarder.Addon": 600}
     DUD_LOAD_RULE_PATHS = ["rules.json"]
 
-    Exit codes: 0 done, 1 no rule is proven, 2 INDEX cannot be read or has no duplicates, or no file
-    can be at FILE.
+    Exit codes: 0 done, 1 no rule is proven, and FILE is not written, 2 INDEX cannot be read or has
+    no duplicates, or no file can be at FILE.
     """  # noqa: D301 - click must see the character
     if output is not None:
         require_free(output, may_replace=lambda _: force)
@@ -57,12 +57,14 @@ def rules_command(
             mined = mine(shown, **least)
     if not mined.duplicates:
         raise DedupError("no page in the index repeats another, so its URLs prove no rules")
-    if output is not None:
+    if output is not None and mined.proven:
         write_rules(output, mined.proven, force=force)
     counts = {name: value for name, value in mined._asdict().items() if isinstance(value, int)}
     values = {"index": str(index), **counts, "rules": as_objects(mined.proven)}
     write(values, _lines(mined), as_json=as_json)
     if not mined.proven:
+        if output is not None:
+            say(f"no rule is proven: {output} is not written", err=True)
         raise click.exceptions.Exit(1)
 
 

@@ -29,9 +29,9 @@ _UPDATES = 1_000
 
 @click.command("scan")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("--output", "-o", required=True, metavar="FILE", help="File for the pages.")
+@click.option("--output", "-o", metavar="FILE", help="File for the pages without duplicates.")
 @click.option("--duplicates", metavar="FILE", help="File for the duplicates.")
-@click.option("--mark", is_flag=True, help="Write all pages, each with its verdict.")
+@click.option("--mark", metavar="FILE", help="File for all pages, each with its verdict.")
 @click.option("--revisits", is_flag=True, help="Write WARC revisit records for dropped pages.")
 @click.option(
     "--keep",
@@ -58,21 +58,24 @@ def scan_command(as_json: bool, **given: Any) -> None:
     """Remove the near-duplicates from a finished crawl, as a crawl would.
 
     INPUT: JSON (lines or a list), Parquet, WARC or WACZ files, folders, patterns or URLs of them,
-    in order; - for JSON on standard input. FILE gets one copy of each page. Duplicates, and with
-    --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON has it.
-    Bad records are reported and left out. With --engine spark FILE is a folder. The same command
-    continues an interrupted scan; its state is in FILE.scan.
+    in order; - for JSON on standard input. One FILE at least is written, with -o, --duplicates or
+    --mark. With -o it gets one copy of each page. In the other files pages have the verdict in a
+    field "dedup"; for a WARC record a line of JSON has it. Bad records are reported and left out.
+    With --engine spark FILE is a folder. The same command continues an interrupted scan; its state
+    is in FILE.scan.
+
+    Exit codes: 0 done, 2 a record is bad (the others are written), or a file cannot be used.
     """
     settings = {name: given[name] for name in ("max_distance", "min_similarity", "workers")}
     _require_meaning(given)
     paths: dict[str, Any] = {
         name: given[name] and Path(given[name]).expanduser()
-        for name in ("output", "duplicates", "index")
+        for name in ("output", "duplicates", "mark", "index")
     }
     job = Scan(
         given["inputs"],
         **paths,
-        **{name: given[name] for name in ("mark", "revisits", "keep", "force")},
+        **{name: given[name] for name in ("revisits", "keep", "force")},
         names=given["fields"],
         text_out=(given["text_out"] or "text") if given["with_text"] else None,
         options=given["options"] | given_settings(**settings),
@@ -88,7 +91,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
             say("Interrupted: the same command continues from here.", err=True)
             raise
     seconds = round(monotonic() - begun, 1)
-    report = {"output": given["output"], **summary._asdict(), "seconds": seconds}
+    files = {name: given[name] for name in ("output", "mark") if given[name] is not None}
+    report = {**files, **summary._asdict(), "seconds": seconds}
     if not as_json:
         for each in report.pop("first_bad"):
             say(each, err=True)
@@ -96,6 +100,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
         if not summary.pages:
             say("no page is in the input", err=True)
     write_report(report, as_json)
+    if summary.bad:
+        raise click.exceptions.Exit(2)
 
 
 def _require_meaning(given: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ def see_command(index: str, workers: str, options: dict[str, Any], fields: Field
     without a URL are judged as pages of one host.
 
     \b
-    Exit codes: 0 done, 1 there were lines with an error, 2 the index cannot be used.
+    Exit codes: 0 done, 2 a line is bad (the others are judged), or the index cannot be used.
     """  # noqa: D301 - click must see the character
     settings = options | given_settings(workers=workers)
     with NearDuplicateFilter.open(index, **settings) as pages:
@@ -41,4 +41,4 @@ def see_command(index: str, workers: str, options: dict[str, Any], fields: Field
         seen = see_lines(pages, given, sys.stdout, fields)
     say_without_url(seen.without_url)
     if seen.errors:
-        raise click.exceptions.Exit(1)
+        raise click.exceptions.Exit(2)

@@ -18,7 +18,7 @@ from dedup_filter.model import Verdict
 from dedup_filter.review.sweep import KINDS, Effect, sweep
 from dedup_filter.store.location import folder_of
 from dedup_filter.store.sqlite_store import SqliteStore
-from dedup_filter.wording import counted, printable
+from dedup_filter.wording import counted, percent, printable
 
 _EXAMPLES = 3
 """Changes of each kind that are shown of a setting, if there are several settings."""
@@ -81,7 +81,8 @@ def tune_command(
     for line in _report(effects):
         say(line)
     if lacking:
-        say(f"note    {counted(lacking, 'page')} left out: their text was not kept")
+        pages = counted(lacking, "page")
+        say(f"note    {pages} left out: their text was not kept (DEDUP_KEEP_TEXT)")
 
 
 def _object(effect: Effect) -> dict[str, Any]:
@@ -140,5 +141,5 @@ def _verdict(verdict: Verdict) -> str:
     original = printable(verdict.original or "a forgotten page", _LONGEST_URL)
     if verdict.distance is None or verdict.similarity is None:
         return f"{verdict.outcome} {original}"
-    bits, share = counted(verdict.distance, "bit"), 100 * verdict.similarity
-    return f"{verdict.outcome} {original} ({bits}, {share:.0f} % similar)"
+    bits, share = counted(verdict.distance, "bit"), percent(verdict.similarity)
+    return f"{verdict.outcome} {original} ({bits}, {share} similar)"

@@ -44,14 +44,14 @@ from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.rule import Examined, examined
 from dedup_filter.comparison.visits import Earlier, Visit
 from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.block_columns import Shares
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Source, Verdict
 from dedup_filter.text.page_url import Place, canonical_of, url_key
-from dedup_filter.thresholds import HALF
+from dedup_filter.thresholds import HALF, MOST
 
-_TOLERANCE = 0.1
-"""How much less of an unchanged copy its original may have than before: what stands beside its text
-changes by itself."""
+_HELD = MOST - 0.1
+"""The share of the text of an unchanged copy that its original must have: sketches are samples."""
 _LONGEST_LINE = 200
 """Characters of a line that came or went."""
 _FEW_LINES = 5
@@ -197,12 +197,14 @@ class _Judging(NamedTuple):
         if visit.told.any() or not there:
             return None
         [original] = there
-        is_same_host = bool(original.host) and original.host == self.place.host
-        found = _repeating(found, page, original, is_same_host)
-        before = 1.0 if earlier.similarity is None else earlier.similarity
-        if (found.similarity or 0) < before - _TOLERANCE:
+        places, shares = page.blocks.places, page.blocks.shares_in(original.sketch)
+        stayed = places.in_main & ~(places.is_beside | places.is_framed | visit.came)
+        sampled = int(shares.sampled[stayed].sum())
+        if shares.there[stayed].sum() < _HELD * sampled:
             return None
-        return found._replace(distance=_distance(page, original), reason=earlier.reason)
+        found = found._replace(distance=_distance(page, original), reason=earlier.reason)
+        is_same_host = bool(original.host) and original.host == self.place.host
+        return _repeating(found, page, original, is_same_host, shares)
 
     def unless_changed(self, verdict: Verdict, earlier: Earlier, visit: Visit) -> Verdict:
         """Return that a page is new if a change since an earlier visit is not in its original.
@@ -339,11 +341,19 @@ def _distance(page: PageProfile, other: Stored) -> int | None:
 
 
 def _repeating(
-    verdict: Verdict, page: PageProfile, original: Stored | Candidate, is_same_host: bool
+    verdict: Verdict,
+    page: PageProfile,
+    original: Stored | Candidate,
+    is_same_host: bool,
+    shares: Shares | None = None,
 ) -> Verdict:
-    """Return the verdict on a page that repeats another: what its original lacks is lost."""
-    is_exact = page.digest == original.digest
-    lost = NO_LOSS if is_exact else loss_of(page.blocks, original.sketch, is_same_host=is_same_host)
+    """Return the verdict on a page that repeats another: what its original lacks is lost.
+
+    `shares`: what the original has of each block, if it is known.
+    """
+    is_exact, blocks, lost = page.digest == original.digest, page.blocks, NO_LOSS
+    if not is_exact:
+        lost = loss_of(blocks, original.sketch, is_same_host=is_same_host, shares=shares)
     return verdict._replace(
         outcome="exact" if is_exact else "near",
         original_page=original.page,
@@ -398,25 +408,26 @@ class Compared:
         page = self._page
         same = [each for each in candidates if each.digest == page.digest]
         if not (same or page.texts):
-            return verdict_on(page, "unjudged", page.reason)
+            return verdict_on(page, "unjudged", page.reason)._replace(detail=page.detail)
         verdict = verdict_on(page, "new")
         if same:
-            best = [(candidate._replace(distance=0), 1.0) for candidate in same]
+            best = [Examined(candidate._replace(distance=0), 1.0, None) for candidate in same]
         else:
             found = self.with_more(candidates)
-            best = [(candidate, share) for candidate, share, refusal in found if refusal is None]
+            best = [each for each in found if each.refusal is None]
             refused = None if best or not found else self._refusal(found[0])
             verdict = verdict._replace(candidates=len(candidates), refused=refused)
         if not best:
             return verdict
-        best.sort(key=lambda each: each[0].source != "canonical")
-        itself = next((each for each in best if each[0].url_key == url_key), best[0])
-        original, share = next((each for each in best if is_ours(each[0].crawl)), itself)
+        best.sort(key=lambda each: each.candidate.source != "canonical")
+        itself = next((each for each in best if each.candidate.url_key == url_key), best[0])
+        ours = next((each for each in best if is_ours(each.candidate.crawl)), itself)
+        original, share, _, shares = ours
         verdict = verdict._replace(distance=original.distance, reason=original.source)
         if original.url_key == url_key and not is_ours(original.crawl):
             again = {"outcome": "revisit", "similarity": share}
             return verdict._replace(original_page=original.page, **again)
-        return _repeating(verdict, page, original, original.is_same_host)
+        return _repeating(verdict, page, original, original.is_same_host, shares)
 
     def _refusal(self, nearest: Examined) -> Refusal | None:
         """Return why the page does not repeat a candidate; its lines if only few are missing."""

@@ -86,6 +86,8 @@ class Examined(NamedTuple):
     share: float
     refusal: Refusal | None
     """None: the page repeats it."""
+    shares: Shares | None = None
+    """What it has of each block; None: it was not compared by blocks."""
 
 
 def examined(
@@ -114,7 +116,7 @@ def examined(
     judged, allowed = _Judged(page, without), _Allowed(1 - (least or 0), max_missing)
     looked_at = []
     for number, (candidate, share, is_part) in enumerate(nearest):
-        words, refusal = page.texts[candidate.text].word_count, None
+        words, refusal, shares = page.texts[candidate.text].word_count, None, None
         if least is not None and number and not _may_be_enough(share, words, allowed):
             missing, at = (1 - share) * words, (candidate.page, candidate.distance)
             refusal = Refusal("words", missing, allowed.share * words, "", *at)
@@ -123,7 +125,7 @@ def examined(
             refusal = _Comparison(judged, candidate, shares, allowed).refusal(share, is_part)
             if refusal is not None:
                 refusal = refusal._replace(page=candidate.page, distance=candidate.distance)
-        looked_at.append(Examined(candidate, share, refusal))
+        looked_at.append(Examined(candidate, share, refusal, shares))
     return looked_at
 
 

@@ -68,10 +68,6 @@ class Earlier(Stored, Protocol):
     def reason(self) -> Reason | Source | Again | None:
         """How its original was found."""
 
-    @property
-    def similarity(self) -> float | None:
-        """Share of its phrases that its original has."""
-
 
 class Visit(NamedTuple):
     """A page compared with its earlier visit."""

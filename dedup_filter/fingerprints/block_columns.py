@@ -52,6 +52,8 @@ class Shares(NamedTuple):
     """Whether the row of the other page has the block."""
     missing: FloatArray
     """Estimated words that the other page lacks; all words, if no shingle is sampled."""
+    found: tuple[BoolArray, BoolArray]
+    """Which shingles of the page the other's sketch samples, and which it has: see `found_in`."""
 
 
 NUMBER = re.compile(r"\d[\d.,:]*")
@@ -169,7 +171,8 @@ class BlockColumns:
         if len(row) == MOST_BLOCKS:  # the block may be one of those that follow
             is_there |= (sampled > 0) & (there == sampled)
         share = np.where(is_there, 1.0, there / np.maximum(sampled, 1))
-        return Shares(words, phrases, sampled, there, is_there, words * (1 - share))
+        found = are_sampled, are_there
+        return Shares(words, phrases, sampled, there, is_there, words * (1 - share), found)
 
     def said_in(
         self, sketch: bytes, words: UInt64Array, among: BoolArray

@@ -138,6 +138,15 @@ class PageProfile:
         return self.unread_reason if self.is_unread else "too_short"
 
     @property
+    def detail(self) -> str | None:
+        """How short the text of the page is; None: it is not too short."""
+        if self.texts or self.is_blank or self.is_unread:
+            return None
+        if self.word_count < MIN_WORDS:
+            return f"{self.word_count} of {MIN_WORDS} words"
+        return f"{self.word_count} words, all of them stopwords"
+
+    @property
     def was_shown(self) -> bool:
         """Whether earlier pages of the host have shown all of it, or half and its headline.
 

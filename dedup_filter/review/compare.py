@@ -8,14 +8,17 @@ So the verdict is the filter's own. If the second page is kept for a few lines, 
 contain them are a hint only if both pages, read without these elements, are the same.
 
 If an index has only the record of a page, its fingerprint, sketch and headline are known. They
-suffice for the first page, but not to judge the second.
+suffice for the first page, but not to judge the second. A first page that the crawl dropped is
+compared as if it had been kept.
 
-In the word diff words are compared as written; in scripts without spaces each character is a word.
+In the word diff all text is compared that the rule compares, as written: the main text, and the
+lines around it, such as prices. In scripts without spaces each character is a word.
 Lines are compared first, and words only within lines that differ, as the time grows with the
 product of the lengths. Cost: 10 ms for texts of 1,000 words.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -24,6 +27,7 @@ from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 from dedup_filter.comparison.look_ups import judge
+from dedup_filter.comparison.loss import NO_LOSS, Loss, loss_of
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.hamming.pairs import hamming_distance
@@ -40,7 +44,8 @@ _RANGES = "\u0e00-\u10ff\u1780-\u17ff\u2e80-\uabff\uf900-\ufaff\uff00-\uffef\U00
 _UNSPACED = re.compile(f"[{_RANGES}]")
 _WORD = re.compile(f"[{_RANGES}]|[^\\s{_RANGES}]+")
 _MOST_AT_ONCE = 4_000_000
-"""Product of the words of two parts up to which they are compared word by word: 1 s."""
+"""Product of the words of two parts up to which they are compared word by word: 1 s. Also pairs of
+equal lines up to which all lines are compared."""
 
 
 class Change(NamedTuple):
@@ -78,13 +83,26 @@ class Comparison:
     def assumed(self) -> str:
         """The relation of the two pages that was assumed, and how much of their host is known."""
         pages = {"A": self.first, "B": self.second}
-        hosts = dict.fromkeys(each.host or "not known" for each in pages.values())
-        count = "one host" if len(hosts) == 1 else "two hosts"
-        why = " and ".join(hosts)
-        if without := [name for name, each in pages.items() if not each.url]:
-            have = "has" if len(without) == 1 else "have"
-            why = f"as {' and '.join(without)} {have} no URL (give --url for A, and again for B)"
-        return f"as pages of {count}, {why}; {self._frame}"
+        without = [name for name, each in pages.items() if not each.url]
+        hosts = dict.fromkeys(each.host or "not known" for each in pages.values() if each.url)
+        if len(without) == 2:
+            relation = "one host, as A and B have no URL (give them with --url)"
+        elif without:
+            relation = f"two hosts, as {without[0]} has no URL (give it with --url)"
+        else:
+            relation = f"{'one host' if len(hosts) == 1 else 'two hosts'}, {' and '.join(hosts)}"
+        return f"as pages of {relation}; {self._frame}"
+
+    @property
+    def are_out_of_scope(self) -> bool:
+        """Whether they are not compared, as the option `scope` keeps hosts apart."""
+        return self.config.scope == "host" and self.first.host != self.second.host
+
+    @property
+    def repeats_in_crawl(self) -> bool:
+        """Whether the crawl of the index has dropped the second page for the first."""
+        first, record = self.first.record, self.second.record
+        return bool(first and record and not record.is_kept and record.original == first.page)
 
     @property
     def _frame(self) -> str:
@@ -98,6 +116,27 @@ class Comparison:
             return f"the frame of B's host is known by {pages}"
         where = "" if self.has_index else " (give an index of the host: --index)"
         return f"the frame of B's host is not known: {pages} kept there{where}"
+
+    @property
+    def share_in_crawl(self) -> float | None:
+        """The share of the second that the first has, as the crawl found it.
+
+        It may differ from the share now, as more of the frame of the host may be known. None: the
+        crawl did not drop the second page for the first.
+        """
+        record = self.second.record
+        return record.similarity if record is not None and self.repeats_in_crawl else None
+
+    @cached_property
+    def loss(self) -> Loss | None:
+        """The text of the second that the first lacks; None: too little of one is known."""
+        page, first = self.second.explained, self.first.record or self.first.measures
+        if page is None or first is None:
+            return None
+        if page.profile.digest == first.digest:
+            return NO_LOSS
+        is_same_host = self.first.host == self.second.host
+        return loss_of(page.profile.blocks, first.sketch, is_same_host=is_same_host)
 
     @cached_property
     def likeness(self) -> Likeness | None:
@@ -136,7 +175,7 @@ class Comparison:
     @cached_property
     def changes(self) -> list[Change] | None:
         """From the text of the first to the text of the second; None: one is not known."""
-        one, other = self.first.main_text, self.second.main_text
+        one, other = self.first.compared_text, self.second.compared_text
         return None if one is None or other is None else word_changes(one, other)
 
 
@@ -168,9 +207,11 @@ def _verdict(first: NamedPage, second: NamedPage, config: FilterConfig) -> Verdi
     page = second.page
     if page is None or isinstance(page, Unjudged):
         return None if page is None else Verdict("unjudged", reason=page.reason)
-    is_recorded = first.record is not None
-    record = first.record or (None if first.reason == "no_text" else first.measures)
-    there = [] if record is None else [record if is_recorded else record._replace(page=1)]
+    is_recorded = first.record is not None and first.record.is_kept
+    record = first.record if is_recorded else first.measures
+    if record is not None and not is_recorded:
+        record = None if first.reason == "no_text" else record._replace(page=1, outcome="new")
+    there = [] if record is None else [record]
     index = PageIndex(config.max_distance, None, lambda pages: there if pages else ())
     for each in there:
         index.add(each)
@@ -228,8 +269,14 @@ def is_letter_of_unspaced(word: str) -> bool:
 
 
 def _changes(before: list[str], after: list[str]) -> Iterator[Change]:
-    """Yield what two lists have both, or what is gone and then what is new, in turn."""
-    for tag, a, a_end, b, b_end in SequenceMatcher(None, before, after).get_opcodes():
+    """Yield what two lists have both, or what is gone and then what is new, in turn.
+
+    Only if equal entries make too many pairs, the frequent ones are left out of the search.
+    """
+    times = Counter(after)
+    is_long = sum(times[each] for each in before) > _MOST_AT_ONCE
+    matcher = SequenceMatcher(None, before, after, autojunk=is_long)
+    for tag, a, a_end, b, b_end in matcher.get_opcodes():
         if tag == "equal":
             yield Change("same", before[a:a_end])
         else:

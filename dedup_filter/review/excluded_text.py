@@ -69,9 +69,8 @@ class ExcludedText(NamedTuple):
     words: float
     detail: str = ""
     """Why the rule applies: the name of an element, a class name, a number of pages."""
-    is_in_span: bool = False
-    """Whether it is between the first and the last block of the main content: then it counts when
-    the page is compared with another page of its host or site."""
+    is_compared: bool = False
+    """Whether another page must have it all the same: see `ExplainedPage.are_compared`."""
 
 
 def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
@@ -93,14 +92,12 @@ def excluded_text(explained: ExplainedPage) -> list[ExcludedText]:
         found += _in_no_block(tree, choice, parts.data)
         blocks, heads = _with_heads(choice.marked)
     reasons = _Reasons(page, contents, explained.context, heads)
-    known, span = (
-        {block.position for block in text} for text in (contents.known_by, contents.span)
-    )
+    known, compared = {block.position for block in contents.known_by}, explained.compared_positions
     for block in blocks:
         if block.position not in known:
             rule, detail = reasons.of(block)
-            is_in_span = block.position in span
-            found.append(ExcludedText(rule, block.text, block.words, detail, is_in_span))
+            is_compared = block.position in compared and block.kind != "title"
+            found.append(ExcludedText(rule, block.text, block.words, detail, is_compared))
     return found
 
 
@@ -181,5 +178,5 @@ class _Reasons:
             rule = "links"
         else:
             rule = "before" if place < min(self._stretch, default=0) else "after"
-        links = f"{block.link_words:g} of {block.words:g} words are links"
+        links = f"{block.link_words:.0f} of {block.words:.0f} words are links"
         return rule, links if block.link_words else ""

@@ -8,10 +8,11 @@ page, the record is all that is known.
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import compress, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+import numpy as np
 from lxml import etree
 
 from dedup_filter.comparison.look_ups import verdict_on
@@ -21,6 +22,7 @@ from dedup_filter.fingerprints.block_columns import TextName
 from dedup_filter.fingerprints.places import Contents, contents_of
 from dedup_filter.fingerprints.profile import PageProfile, profile_of
 from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.fingerprints.sketch import BoolArray
 from dedup_filter.frames.host_frames import HostContext
 from dedup_filter.model import Unjudged
 from dedup_filter.store.protocol import KeptContent
@@ -74,14 +76,33 @@ class ExplainedPage:
         return None if self.profile.texts else self.profile.reason
 
     @property
-    def main_text(self) -> str:
-        """The main text, without blocks that two earlier pages of the host had.
+    def are_compared(self) -> BoolArray:
+        """Which blocks of its profile another page must have, (n,).
 
-        Blocks that one page had stay: it may be the page with which this page is compared.
+        These are the main text, and the lines and paragraphs around it that are no frame, do not
+        change by themselves, and belong to no link.
         """
-        if self.contents is None:
-            return self.profile.text
-        return "\n".join(block.text for block in self.contents.main)
+        places = self.profile.blocks.places
+        return places.in_main | places.are_texts
+
+    @property
+    def compared_text(self) -> str:
+        """The text of these blocks, one a line."""
+        return "\n".join(compress(self.profile.blocks.texts, self.are_compared.tolist()))
+
+    @property
+    def compared_words(self) -> int:
+        """The words of these blocks."""
+        return int(np.diff(self.profile.blocks.ends)[self.are_compared].sum())
+
+    @property
+    def compared_positions(self) -> set[int]:
+        """The positions of these blocks on the page; empty for a plain text."""
+        content, blocks = self.page.content, self.profile.blocks
+        if not isinstance(content, Page):
+            return set()
+        chosen = compress(content.blocks, blocks.chosen.tolist())
+        return {each.position for each in compress(chosen, self.are_compared.tolist())}
 
     @property
     def known_by(self) -> Analysis:
@@ -166,6 +187,13 @@ class NamedPage(NamedTuple):
         return clean_text(page.page.content, page.context.times)
 
     @property
-    def main_text(self) -> str | None:
-        """Its main text, or the text that an index has kept; None: it is not known."""
-        return self.kept.text if self.explained is None else self.explained.main_text
+    def compared_text(self) -> str | None:
+        """Its text that is compared, or the text that an index has kept; None: it is not known."""
+        return self.kept.text if self.explained is None else self.explained.compared_text
+
+    @property
+    def words(self) -> int:
+        """The words of its text that is compared, or of the text that an index has recorded."""
+        if self.explained is not None:
+            return self.explained.compared_words
+        return self.record.words if self.record is not None else 0

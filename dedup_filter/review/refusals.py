@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import accumulate, chain, islice
+from math import ceil, floor
 from typing import NamedTuple
 
 from lxml import etree
@@ -31,7 +32,7 @@ from dedup_filter.review.explained_page import tree_of
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.plain_text import normalize
 from dedup_filter.thresholds import HALF
-from dedup_filter.wording import printable
+from dedup_filter.wording import counted, printable
 
 _OF: dict[Rule, str] = {
     "hidden": "of hidden text ",
@@ -68,6 +69,8 @@ def why(refusal: Refusal) -> str:
 
     >>> why(Refusal("lines", 2, 0, "Size 40", page=1, distance=3, url="http://a/1"))
     '2 words of lines missing in http://a/1, 0 allowed: "Size 40"'
+    >>> why(Refusal("words", 75.7, 75.2, "", page=1, distance=3, url="http://a/1"))
+    '76 words missing in http://a/1, 75 allowed'
     >>> print(why(Refusal("headline", 0, 0, "Chair\x1b", page=1, distance=3, url="http://a/1")))
     headline missing in http://a/1: "Chair\x1b"
     """
@@ -76,8 +79,9 @@ def why(refusal: Refusal) -> str:
     original = printable(refusal.url or "", _LONGEST_URL) or "a page without URL"
     if refusal.rule == "headline":
         return f"headline missing in {original}{quote}"
-    words, allowed = (f"{figure:,.4g}" for figure in (refusal.words, refusal.allowed))
-    return f"{words} words {_OF[refusal.rule]}missing in {original}, {allowed} allowed{quote}"
+    # Estimates have fractions: rounded apart, they cannot be the same.
+    words, allowed = counted(ceil(refusal.words), "word"), floor(refusal.allowed)
+    return f"{words} {_OF[refusal.rule]}missing in {original}, {allowed:,} allowed{quote}"
 
 
 class Shown(NamedTuple):

@@ -166,7 +166,8 @@ def replayed(
                     if content is None:
                         raise StoreCorrupt(
                             f"{recorded}: page {record.page} cannot be judged again: its blocks "
-                            "were not kept, or by another version of dedup-filter"
+                            "were not kept, or by another version of dedup-filter: crawl with "
+                            "DEDUP_KEEP_TEXT=True into a new index"
                         )
                     verdicts = [
                         judge.see(record.place, ReadPage.of(content, config))

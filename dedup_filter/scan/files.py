@@ -194,10 +194,10 @@ def _opened(name: str) -> "_Opened":
     with _naming(name), ExitStack() as owned:
         if not name.startswith(_IN_ZIP):
             system, path = _system(name)
-            file = owned.enter_context(system.open(path, "rb"))
             size = system.info(path)["size"]
-            if size is None:
+            if size is None:  # before a connection is opened, which would stay open
                 raise OSError(EIO, "its server does not say how long it is: download it first")
+            file = owned.enter_context(system.open(path, "rb"))
             return _Opened(name, file, owned.pop_all(), size)
         member, _, place = name.removeprefix(_IN_ZIP).partition("::")
         outer = owned.enter_context(open_input(place))

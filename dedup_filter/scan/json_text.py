@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from dedup_filter.scan.streams import Stream
 from dedup_filter.text.page_fields import path_to
 from dedup_filter.upkeep.lines import LONGEST_LINE
+from dedup_filter.wording import json_fault
 
 REST = 2**63 - 1
 """The end of a text that takes the rest of a stream with it."""
@@ -84,6 +85,8 @@ def object_of(text: bytes) -> dict[str, Any] | str:
         return "is no object of JSON"
     try:
         item: dict[str, Any] = json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"is no object of JSON ({json_fault(error)})"
     except (ValueError, RecursionError) as error:
         return f"is no object of JSON ({error})"
     return item

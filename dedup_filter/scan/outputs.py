@@ -1,4 +1,4 @@
-"""Inputs and the verdicts on their records -> the kept pages, and the duplicates.
+"""Inputs and the verdicts on their records -> the kept pages, the duplicates, and all pages.
 
     lines     each line byte for byte, in the compression that the output's name says; an element
               of a list as a line, without its line breaks
@@ -6,9 +6,9 @@
     warc      records byte for byte, with all records that are not pages; in the places of dropped
               pages, if they are wanted, revisit records (`revisits`)
 
-A duplicate is written with its mark, the field or column "dedup": the verdict as in
-`Verdict.as_json`. With `mark`, all pages are written with marks to one output. WARC records cannot
-hold a mark; instead a line of JSON has the position of the record:
+Duplicates and all pages are written with marks, the field or column "dedup": the verdict as in
+`Verdict.as_json`. WARC records cannot hold a mark; instead a line of JSON has the position of the
+record:
 
     {"url": ..., "file": ..., "start": 1024, "end": 4096, "dedup": {...}}
 
@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, groupby, islice
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from dedup_filter.config import FilterConfig
@@ -113,6 +114,10 @@ class Wanted(NamedTuple):
     texts: OwnTexts | None = None
     """The clean texts of pages, if `Scan.text_out` is set."""
 
+    def file_of(self, path: Path) -> BinaryIO:
+        """Return the open file of an output."""
+        return self.files[self.job.outputs.index(path)]
+
     def text_of(self, file: Input, entry: Entry, page: PageText | Reason) -> str | None:
         """Return the clean text of a page; None: it is dropped, or cannot be read."""
         if self.texts is None or entry.outcome in self.repeats:
@@ -176,14 +181,18 @@ class _Lines:
     """Whether pages without a mark are compressed as the output's name says."""
 
     def __init__(self, wanted: Wanted, opened: ExitStack) -> None:
-        self._mark, self._repeats, self._wanted = wanted.job.mark, wanted.repeats, wanted
-        names = [path.name for path in wanted.job.outputs]
-        if not (self._are_compressed or self._mark):
-            names[0] = ""
-        made = [*map(compressed_to, wanted.files, names)]
-        for file in {*made} - {*wanted.files}:
-            opened.callback(file.close)
-        self._kept, *self._dropped = made
+        job, self._wanted, self._repeats, self._opened = wanted.job, wanted, wanted.repeats, opened
+        self._kept = self._file(job.output, is_compressed=self._are_compressed)
+        self._dropped, self._marked = self._file(job.duplicates), self._file(job.mark)
+
+    def _file(self, path: Path | None, *, is_compressed: bool = True) -> BinaryIO | None:
+        if path is None:
+            return None
+        file = self._wanted.file_of(path)
+        written = compressed_to(file, path.name) if is_compressed else file
+        if written is not file:
+            self._opened.callback(written.close)
+        return written
 
     def add(self, file: Input, entries: Iterator[Entry]) -> None:
         with Stream(open_input(file.place)) as stream:
@@ -195,10 +204,10 @@ class _Lines:
                 if file.kind == "list":
                     line = on_one_line(line)
                 line = self._with_text(line, entry, file)
-                if self._mark or entry.outcome in self._repeats:
-                    self.write_mark(entry, with_field(line, MARK, entry.mark))
-                else:
+                if self._kept is not None and entry.outcome not in self._repeats:
                     self._kept.write(line if line.endswith(b"\n") else line + b"\n")
+                for marks in self._marks_of(entry):
+                    marks.write(with_field(line, MARK, entry.mark))
 
     def _with_text(self, line: bytes, entry: Entry, file: Input) -> bytes:
         job = self._wanted.job
@@ -208,15 +217,14 @@ class _Lines:
         text = None if isinstance(read, str) else self._wanted.text_of(file, entry, read[1])
         return line if text is None else with_field(line, job.text_out, text)
 
-    def write_mark(self, entry: Entry, line: bytes) -> None:
-        if self._mark:
-            self._kept.write(line)
-        for file in self._dropped if entry.outcome in self._repeats else ():
-            file.write(line)
+    def _marks_of(self, entry: Entry) -> list[BinaryIO]:
+        """Return the files that get a page with its mark."""
+        dropped = self._dropped if entry.outcome in self._repeats else None
+        return [file for file in (dropped, self._marked) if file is not None]
 
 
 class _Records(_Lines):
-    """Writes all of WARC files but bad records and dropped pages; or lines, with marks."""
+    """Writes all of WARC files but bad records and dropped pages; of marks, lines."""
 
     _are_compressed = False
 
@@ -227,18 +235,20 @@ class _Records(_Lines):
                 if is_repeat or entry.outcome == BAD:
                     self._copy(content, entry.start)
                     content.seek(entry.end)
-                if is_repeat and self._wanted.revisits is not None:
+                if is_repeat and self._wanted.revisits is not None and self._kept is not None:
                     self._kept.write(self._wanted.revisits.record(entry))
-                if is_repeat or (self._mark and entry.outcome not in (BAD, NOT_PAGE)):
+                if entry.outcome not in (BAD, NOT_PAGE):
                     line: dict[str, Any] = {"url": entry.url, "file": file.name}
                     line |= {"start": entry.start, "end": entry.end, MARK: entry.mark}
-                    self.write_mark(entry, json.dumps(line).encode() + b"\n")
+                    for marks in self._marks_of(entry):
+                        marks.write(json.dumps(line).encode() + b"\n")
             self._copy(content, REST)
 
     def _copy(self, file: BinaryIO, end: int) -> None:
         """Copy the file from its position to an offset, or to its end."""
-        while not self._mark and (chunk := file.read(min(end - file.tell(), _CHUNK))):
-            self._kept.write(chunk)
+        kept = self._kept
+        while kept is not None and (chunk := file.read(min(end - file.tell(), _CHUNK))):
+            kept.write(chunk)
 
 
 def with_field(line: bytes, name: str, value: Any) -> bytes:
@@ -261,31 +271,35 @@ class _Rows:
 
     def __init__(self, wanted: Wanted, opened: ExitStack) -> None:
         self._wanted, self._opened = wanted, opened
-        self._outputs: list[ParquetOutput] = []
+        self._outputs: dict[Path | None, ParquetOutput] = {}
 
     def add(self, file: Input, entries: Iterator[Entry]) -> None:
         first = list(islice(entries, 1))
         if first and first[0].outcome == BAD:  # the whole file is bad
             return
         entries = chain(first, entries)
-        mark, repeats = self._wanted.job.mark, self._wanted.repeats
-        text_out = self._wanted.job.text_out
+        job, repeats, text_out = self._wanted.job, self._wanted.repeats, self._wanted.job.text_out
         with ParquetRows(file.place) as rows:
             if not self._outputs:
-                columns = [(MARK if mark else None, text_out), (MARK, None)]
-                for output, added in zip(self._wanted.files, columns, strict=False):
-                    self._outputs.append(ParquetOutput(output, rows, *added))
-                    self._opened.callback(self._outputs[-1].close)
-            kept, *dropped = self._outputs
+                for path in job.outputs:
+                    mark = None if path == job.output else MARK
+                    text = None if path == job.duplicates else text_out
+                    output = ParquetOutput(self._wanted.file_of(path), rows, mark, text)
+                    self._opened.callback(output.close)
+                    self._outputs[path] = output
             for batch in rows.batches():
                 found = [*islice(entries, len(batch))]
                 values: dict[str, Sequence[Any]] = {MARK: [each.mark for each in found]}
                 if text_out is not None:
                     values[text_out] = self._texts(batch, found, rows, file)
                 are_repeats = [entry.outcome in repeats for entry in found]
-                kept.write(batch, values, [mark or not each for each in are_repeats])
-                for each in dropped:
-                    each.write(batch, values, are_repeats)
+                are_written: dict[Path | None, list[bool]] = {
+                    job.output: [not each for each in are_repeats],
+                    job.duplicates: are_repeats,
+                    job.mark: [True] * len(found),
+                }
+                for written, output in self._outputs.items():
+                    output.write(batch, values, are_written[written])
 
     def _texts(
         self, batch: Any, found: Sequence[Entry], rows: ParquetRows, file: Input

@@ -87,6 +87,10 @@ def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) ->
         OSError: a file cannot be read or written.
     """
     NearDuplicateFilter.check_options(job.index or "index", **job.options)
+    if not job.outputs:
+        raise ConfigError(
+            "there is no file to write: give -o FILE, --mark FILE or --duplicates FILE"
+        )
     files = input_files(job.inputs, job.written, say)
     kind = _kind(job, files)
     with _naming_output(job), Work(job, files) as work:
@@ -115,7 +119,9 @@ def _naming_output(job: Scan) -> Iterator[None]:
         if error.filename is not None:
             raise
         again = "the same command continues from here"
-        raise OSError(f"scanning to {job.output}: {error.strerror or error}; {again}") from error
+        raise OSError(
+            f"scanning to {job.outputs[0]}: {error.strerror or error}; {again}"
+        ) from error
 
 
 def _kind(job: Scan, files: Sequence[str]) -> Format:
@@ -128,21 +134,23 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
         require_alike(files, job.names)
-    if job.revisits and (kind != "warc" or job.mark):
-        raise ConfigError("--revisits is for WARC files that are written without marks")
+    if job.revisits and (kind != "warc" or job.output is None):
+        raise ConfigError("--revisits is for WARC files that are written with -o")
     if kind == "warc" and job.text_out is not None:
         raise ConfigError(
             "WARC records stay as they are: --with-text is for JSON lines and Parquet"
         )
-    of_marks: Format = "lines" if kind == "warc" else kind
-    _require_ending(job.output, of_marks if job.mark else kind)
-    _require_ending(job.duplicates, of_marks)
-    if kind == "warc" and not job.mark:
+    _require_ending(job.output, kind)
+    for path in job.duplicates, job.mark:
+        _require_ending(path, "lines" if kind == "warc" else kind)
+    if kind == "warc" and job.output is not None:
         for name in files:
-            if _is_gzip(name) not in (None, str(job.output).endswith(".gz")):
+            is_gzip = _is_gzip(name)
+            if is_gzip not in (None, str(job.output).endswith(".gz")):
                 raise ConfigError(
-                    f"records are written in the compression of {name}: give {job.output} a name "
-                    "with the same ending"
+                    f"{name} holds {'gzip members' if is_gzip else 'plain records'}, which are "
+                    f"written as they are: give {job.output} a name that ends in "
+                    f"{'.warc.gz' if is_gzip else '.warc'}"
                 )
     return kind
 

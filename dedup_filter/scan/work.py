@@ -1,10 +1,10 @@
-"""The state of a scan: a folder beside its output, OUTPUT.scan, removed at the end.
+"""The state of a scan: a folder beside its first output, OUTPUT.scan, removed at the end.
 
     scan.json       the inputs and options of the scan, and how far it is
     index           unless an index is named, which stays
     verdicts.jsonl  the verdict on each record of the inputs, in their order (`Entry`)
     input           a copy of standard input
-    part0, part1    the outputs until they are whole
+    part0, ...      the outputs until they are whole
     lock            held by the process that scans
 
 A line of the verdicts has file, start, end, number and URL of the record (`inputs`), and the
@@ -118,11 +118,12 @@ class Scan:
 
     inputs: Sequence[str]
     """Files, folders and patterns, in order (`files`); "-" is standard input."""
-    output: Path
+    output: Path | None = None
+    """The file for the pages without duplicates. None: not written, as the other two files."""
     duplicates: Path | None = None
-    """The file for duplicates; None: they are not written."""
-    mark: bool = False
-    """Whether all pages are written to `output`, each with its mark."""
+    """The file for duplicates, each with its mark."""
+    mark: Path | None = None
+    """The file for all pages, each with its mark."""
     revisits: bool = False
     """Whether dropped pages of WARC files become revisit records."""
     keep: Policy = "first"
@@ -141,12 +142,13 @@ class Scan:
     @property
     def outputs(self) -> list[Path]:
         """The files that are written."""
-        return [self.output, *([self.duplicates] if self.duplicates else [])]
+        return [each for each in (self.output, self.duplicates, self.mark) if each is not None]
 
     @property
     def folder(self) -> Path:
         """The folder of the scan's state."""
-        return self.output.parent / f"{self.output.name}.scan"
+        first = self.outputs[0]
+        return first.parent / f"{first.name}.scan"
 
     @property
     def written(self) -> list[Path]:
@@ -238,7 +240,7 @@ class Work:
 
     def __enter__(self) -> "Work":
         """Continue the scan in the folder, or begin a new one."""
-        output = self._job.output
+        output = self._job.outputs[0]
         _require_outputs(self._job.outputs, self._files)
         try:
             self.folder.mkdir(exist_ok=True)
@@ -328,7 +330,7 @@ class Work:
 
 def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
     if len({path.absolute() for path in outputs}) < len(outputs):
-        raise ConfigError(f"{outputs[0]} cannot be written twice: name another file for duplicates")
+        raise ConfigError(f"{outputs[-1]} cannot be written twice: name another file")
     for path in outputs:
         require_place(path)
         for read in filter(None, map(local_path, files)):

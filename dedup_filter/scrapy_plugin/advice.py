@@ -4,8 +4,8 @@ Warnings come at once. They name pages at which a person should look. Counted ar
 each host, and of each template, the URLs of one pattern. Each host or template gets a warning once;
 the log names the first of each kind, and further ones are only counted.
 
-    one_original     over .8 of a host's last pages repeat the same page
     mostly_dropped   over .8 of a template's last pages repeat others, and these are few
+    one_original     over .8 of a host's last pages repeat the same page, and no template is named
     unjudged         over .2 of a host's last pages are unjudged for the same reason
 
 A template that loses its pages is told from copies that a crawl is meant to drop:
@@ -72,14 +72,21 @@ _NUMBER = re.compile(r"[A-Za-z]*\d[A-Za-z\d.,:]*")
 _ID = re.compile(r"(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{8,}", re.IGNORECASE)
 """A part of a URL that may be the id of a visitor: letters and digits."""
 
+_LOST = (
+    "{count} of the last {last} pages of {name} repeat another: {original} and {url}{advice}; see: "
+    "{command}"
+)
+_ONE = (
+    ". All repeat the first, so look at some in a browser. If they show a consent form, a login, "
+    "an error or a request to wait, the site holds its pages back: give it what it needs, or slow "
+    "down (DOWNLOAD_DELAY). If they differ, scripts load the difference: have the pages rendered "
+    "(scrapy-playwright)"
+)
+"""What is said, too, if pages repeat one page."""
 TEXTS = {
-    "one_original": "{count} of the last {last} pages of {name} repeat {original}: look at some of "
-    "them in a browser. If they show a consent form, a login, an error or a request to wait, the "
-    "site holds its pages back: give it what it needs, or slow down (DOWNLOAD_DELAY). If they "
-    "differ, scripts load the difference: have the pages rendered (scrapy-playwright)",
-    "mostly_dropped": "{count} of the last {last} pages of {name} repeat another: {original} and "
-    "{url}; see: {command}",
-    "unjudged": "{count} of the last {last} pages of {name} {why}",
+    "one_original": _LOST,
+    "mostly_dropped": _LOST,
+    "unjudged": "{count} of the last {last} pages of {name} {advice}",
 }
 """The log's messages by kind of warning."""
 
@@ -127,6 +134,7 @@ class _Due(NamedTuple):
     """Pages that the warning is about."""
     last: int
     """Pages that were looked at."""
+    advice: str
     reason: str = ""
     """Why they are unjudged."""
 
@@ -159,11 +167,11 @@ class Watch:
             return []
         original = (verdict.original_page or 0) if _repeats_another(url, verdict) else 0
         is_unjudged = verdict.outcome == "unjudged" and verdict.reason in UNJUDGED
-        due = _of_host(host, self._with(host, str(verdict.reason) if is_unjudged else original))
-        templates = patterns(url)
+        due, templates = list[_Due](), patterns(url)
         for template in templates:
             mark = 0 if _differs_by_ids(url, verdict) else original
             due += _of_template(template, self._with(template, mark))
+        due += _of_host(host, self._with(host, str(verdict.reason) if is_unjudged else original))
         return [
             self._warned_of(each, url, verdict)
             for each in due
@@ -200,7 +208,7 @@ class Watch:
             name=_shown(due.name),
             count=due.pages,
             last=due.last,
-            why=UNJUDGED.get(due.reason),
+            advice=due.advice,
             original=_shown(original),
             url=_shown(url),
             command=f"{self._command} {_quoted(original)} {_quoted(url)}",
@@ -216,9 +224,9 @@ def _of_host(host: str, last: deque[_Mark]) -> list[_Due]:
     count = last.count(mark)
     if isinstance(mark, str):
         is_due = count > MANY_UNJUDGED * len(last)
-        return [_Due("unjudged", host, count, len(last), mark)] if is_due else []
+        return [_Due("unjudged", host, count, len(last), UNJUDGED[mark], mark)] if is_due else []
     is_due = count > NEARLY_ALL * len(last)
-    return [_Due("one_original", host, count, len(last))] if is_due else []
+    return [_Due("one_original", host, count, len(last), _ONE)] if is_due else []
 
 
 def _of_template(template: str, last: deque[_Mark]) -> list[_Due]:
@@ -226,7 +234,8 @@ def _of_template(template: str, last: deque[_Mark]) -> list[_Due]:
     if len(last) < LEAST_PAGES or not last[-1] or count <= NEARLY_ALL * len(last):
         return []
     are_few = len(originals) < (1 - NEARLY_ALL) * len(last)
-    return [_Due("mostly_dropped", template, count, len(last))] if are_few else []
+    advice = _ONE if len(originals) == 1 else ""
+    return [_Due("mostly_dropped", template, count, len(last), advice)] if are_few else []
 
 
 def _repeats_another(url: str, verdict: Verdict) -> bool:

@@ -113,8 +113,15 @@ class IndexCalls:
         figures = await self.figures()
         if figures:
             self._stats.answered(is_last=True)
-        await self._answer(self.pages.close)
+        await self._answer(self._close)
         return figures
+
+    def _close(self) -> None:
+        try:
+            if not self._judge.is_shared:  # servers count the pages of all processes
+                self._judge.note_log(self._stats.outcomes())
+        finally:
+            self.pages.close()
 
     async def _answer(self, call: Callable[[], Result]) -> Result | None:
         """Make a call, and wait for its answer; None after a fault."""

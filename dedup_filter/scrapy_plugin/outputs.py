@@ -1,8 +1,11 @@
 """Verdicts -> exceptions, lines of the log, lines of a file; the index -> a report.
 
     exception           NearDuplicate, which Scrapy counts and other components can catch
-    line in the log     what the page repeats and how closely; or why it is kept though it is near
-    DEDUP_DUPLICATES    a line of JSON for each duplicate, as it is found:
+    line in the log     what the page repeats, how closely, and what is lost; or why it is kept
+                        though it is near, what has changed since an earlier crawl, or why it is
+                        unjudged
+    DEDUP_DUPLICATES    a line of JSON for each duplicate, as it is found, and with DEDUP_CHANGES
+                        for each changed page:
                         {"url": ..., "outcome": "near", "original": ..., "distance": 3,
                          "similarity": 0.9412, "lost": ["XL"], "lost_words": 1, "cluster": 17, ...}
     DEDUP_REPORT        an HTML file, which each crawl writes anew when it ends
@@ -16,6 +19,7 @@ Both paths are checked at the start. The code that renders a report is imported 
 
 import json
 import logging
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -31,7 +35,7 @@ from dedup_filter.wording import counted, percent, printable
 
 _LONGEST_URL = 500
 _MOST_LINES, _LONGEST_LINE = 3, 40
-"""Lost lines that are named in the log, and characters of each."""
+"""Lines of each kind (lost, came, went) that are named in the log, and characters of each."""
 
 logger = logging.getLogger("dedup_filter")
 
@@ -81,7 +85,7 @@ def describe(url: str, verdict: Verdict) -> str:
         kind.append(f"{percent(verdict.similarity)} similar")
     if verdict.reason is not None:
         kind.append(verdict.reason.replace("_", " "))
-    how = ", ".join(kind) + _lost_in(verdict)
+    how = ", ".join(kind) + _lines_of(verdict)
     page, original = _shown(url), _shown(verdict.original)
     if verdict.outcome == "same_template":
         return f"({kind[0]}): {page} has few words beside the frame of its host"
@@ -92,13 +96,49 @@ def describe(url: str, verdict: Verdict) -> str:
     return f"({how}): {page} repeats {original}"
 
 
-def _lost_in(verdict: Verdict) -> str:
-    """Name the first lines that are lost; if these are not all, say how many words are lost."""
-    lines = verdict.lost or ()
-    named = ", ".join(f'"{printable(each, _LONGEST_LINE)}"' for each in lines[:_MOST_LINES])
-    are_all = len(lines) <= _MOST_LINES and all(len(each) <= _LONGEST_LINE for each in lines)
-    in_all = "" if are_all else f" ... ({counted(verdict.lost_words or 0, 'word')})"
-    return f"; without {named}{in_all}" if lines else ""
+def describe_change(url: str, verdict: Verdict) -> str:
+    """Describe in one line how much of a page has changed since an earlier crawl, and what.
+
+    >>> change = Verdict("revisit", "http://a/", change=0.04, came=("EUR 26.90",), went=("EUR 25",))
+    >>> describe_change("http://a/", change)
+    '(4 %; came "EUR 26.90"; went "EUR 25"): http://a/'
+    """
+    return f"({percent(verdict.change or 0)}{_lines_of(verdict)}): {_shown(url)}"
+
+
+def _lines_of(verdict: Verdict) -> str:
+    """Name the first lines that are lost, that came and that went."""
+    lost, words = verdict.lost or (), counted(verdict.lost_words or 0, "word")
+    said = (
+        ("without", lost, f" ... ({words})"),
+        ("came", verdict.came, " ..."),
+        ("went", verdict.went, " ..."),
+    )
+    return "".join(
+        f"; {what} {', '.join(map(_quoted, lines[:_MOST_LINES]))}{more * _is_cut(lines)}"
+        for what, lines, more in said
+        if lines
+    )
+
+
+def _quoted(line: str) -> str:
+    return f'"{printable(line, _LONGEST_LINE)}"'
+
+
+def _is_cut(lines: Sequence[str]) -> bool:
+    return len(lines) > _MOST_LINES or any(len(each) > _LONGEST_LINE for each in lines)
+
+
+def describe_kept(url: str, verdict: Verdict) -> str:
+    """Describe in one line why a page is kept that is near another, or why it is unjudged.
+
+    >>> describe_kept("http://a/", Verdict("unjudged", reason="too_short", detail="4 of 20 words"))
+    '(unjudged, too_short: 4 of 20 words): http://a/'
+    """
+    if verdict.refused is not None:
+        return describe_refusal(url, verdict.refused)
+    why = ": ".join(filter(None, (verdict.reason, verdict.detail)))
+    return f"({verdict.outcome}, {why}): {_shown(url)}"
 
 
 def describe_refusal(url: str, refusal: Refusal) -> str:

@@ -36,7 +36,8 @@ from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.outputs import (
     DuplicatesFile,
     describe,
-    describe_refusal,
+    describe_change,
+    describe_kept,
     dropped_for,
     write_crawl_report,
 )
@@ -246,16 +247,19 @@ class NearDuplicatePipeline:
         url, verdict = judgement.url, judgement.verdict
         if verdict.outcome not in _KEPT:
             self._add_to_rules(judgement)
-        if verdict.refused is not None:
-            logger.debug("Kept %s", describe_refusal(url, verdict.refused))
+        level, is_told = self.settings.log_level, True
         if self.is_dropped(judgement):
             self.stats.add("bytes_dropped", text.size if isinstance(text, PageText) else 0)
-            logger.log(self.settings.log_level, "Dropped %s", describe(url, verdict))
+            logger.log(level, "Dropped %s", describe(url, verdict))
         elif verdict.outcome in DROPPED:
-            logger.log(self.settings.log_level, "Found %s", describe(url, verdict))
+            logger.log(level, "Found %s", describe(url, verdict))
+        elif verdict.change and self.pages.config.changes:
+            logger.log(level, "Changed %s", describe_change(url, verdict))
         else:
-            return
-        if self.duplicates is not None:
+            is_told = False
+        if verdict.refused is not None or verdict.outcome == "unjudged":
+            logger.debug("Kept %s", describe_kept(url, verdict))
+        if self.duplicates is not None and is_told:
             try:
                 self.duplicates.write(url, verdict)
             except OSError as fault:

@@ -129,6 +129,10 @@ class CrawlStats:
         value: float = self._collector.get_value(f"dedup/{name}", 0)
         return value
 
+    def outcomes(self) -> dict[str, int]:
+        """Return the pages by outcome."""
+        return {outcome: int(self.get(name)) for outcome, name in _STAT_OF.items()}
+
     def summary(self, figures: Mapping[str, int]) -> str:
         """Sum up the crawl so far in one line."""
         pages = self.get("pages")

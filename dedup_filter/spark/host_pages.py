@@ -45,7 +45,7 @@ from dedup_filter.text.reading import Page
 _HELD = 256
 """The last kept pages of a host, whose profiles may change: up to 20 MB. The filter lets 16 pages
 of a host wait for its frame. A page still waiting after 256 others is not judged again."""
-_OF_VERDICT = ("outcome", "distance", "similarity", "reason", "language")
+_OF_VERDICT = "outcome distance similarity lost lost_words reason language".split()
 
 READ = pa.schema(
     {"row": pa.int64(), **dict.fromkeys(("url", "host", "reason"), pa.string())}
@@ -57,6 +57,8 @@ JUDGED = pa.schema(
         **dict.fromkeys(("group", "url", "outcome", "reason", "language"), pa.string()),
         "distance": pa.int32(),
         "similarity": pa.float64(),
+        "lost": pa.list_(pa.string()),
+        "lost_words": pa.int64(),
         # Of a kept page. The values by which later pages find it:
         "equal": pa.binary(),
         "fingerprint": pa.int64(),

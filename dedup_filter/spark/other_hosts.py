@@ -28,6 +28,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has
 
 from dedup_filter.comparison.candidates import MOST_COMPARED
 from dedup_filter.comparison.look_ups import repeated
+from dedup_filter.comparison.loss import loss_of
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames.host_frames import host_hash
 from dedup_filter.model import Match
@@ -44,6 +45,8 @@ REPEATED = pa.schema(
         "outcome": pa.string(),
         "distance": pa.int32(),
         "similarity": pa.float64(),
+        "lost": pa.list_(pa.string()),
+        "lost_words": pa.int64(),
         "reason": pa.string(),
         "rank": pa.int32(),
     }
@@ -61,6 +64,7 @@ def repeats_of_other_hosts(judged: DataFrame, config: FilterConfig) -> DataFrame
     equal = kept.select("page", "equal").join(first, "equal").where("page != original")
     equal = equal.selectExpr(
         *("page", "original", "'exact' AS outcome", "0 AS distance", "1D AS similarity"),
+        *("CAST(ARRAY() AS ARRAY<STRING>) AS lost", "0L AS lost_words"),
         *("CAST(NULL AS STRING) AS reason", "0 AS rank"),
     )
     firsts = kept.join(first.select(F.col("original").alias("page")), "page", "left_semi")
@@ -121,10 +125,14 @@ def _compared(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
         look_ups = _Earlier([e for e in known if is_any_compared or e.host not in of_site], config)
         page = replace(asked.profile, site_counts=[dict.fromkeys(map(host_hash, of_site), 1)])
         for rank, found in enumerate(repeated(asked.record.place, page, look_ups, config)):
+            sketch, shares = found.candidate.sketch, found.shares
+            loss = loss_of(page.blocks, sketch, is_same_host=False, shares=shares)
             yield {"page": row["page"], "rank": rank, "outcome": "near"} | {
                 "original": found.candidate.page,
                 "distance": found.candidate.distance,
-                "similarity": found.share,
+                "similarity": loss.similarity,
+                "lost": loss.lines,
+                "lost_words": loss.words,
                 "reason": found.candidate.source,
             }
 

@@ -33,9 +33,11 @@ from dedup_filter.text.page_fields import PageText, names_in, path_to
 _NO_MEANING = "max_pages expire_days keep_text changes revisit same_template workers".split()
 _ONLY_IF_NAMED = ("title", "link")
 """Columns that are read only if they are named: many data frames have others of these names."""
-VERDICT = "outcome original distance similarity cluster reason language".split()
+VERDICT = "outcome original distance similarity lost lost_words cluster reason language".split()
 """The columns of a verdict, each named with the prefix."""
-_DECIDED = "outcome original distance similarity reason".split()
+_OF_PAIR = "distance similarity lost lost_words".split()
+"""The columns that compare a page with its original."""
+_DECIDED = ["outcome", "original", *_OF_PAIR, "reason"]
 
 
 def verdicts(
@@ -63,7 +65,9 @@ def verdicts(
         original    the URL of the page that this one repeats
         distance    differing bits of the two fingerprints; null if the page was compared with a
                     page that repeats its original
-        similarity  the share of the page's phrases that its original has, 0 to 1; null likewise
+        similarity  the share of the page's words that its original has, 0 to 1; null likewise
+        lost        the first lines and passages that its original lacks; null likewise
+        lost_words  how many words its original lacks; null likewise
         cluster     the same number for the page and all pages that repeat the same page
         reason      why an unjudged page was not judged, or how an original was found if not by
                     its fingerprint: "canonical", "shared_phrases"
@@ -185,5 +189,5 @@ def _followed(verdicts: DataFrame, dropped: DataFrame) -> DataFrame:
         *("page", "row", "url", "language", "reason"),
         F.when(F.col("how") == "near", "near").otherwise(F.col("outcome")).alias("outcome"),
         F.coalesce("last", "original").alias("original"),
-        *(F.when(is_as_near, F.col(name)).alias(name) for name in ("distance", "similarity")),
+        *(F.when(is_as_near, F.col(name)).alias(name) for name in _OF_PAIR),
     )

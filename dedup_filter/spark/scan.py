@@ -4,7 +4,7 @@
     parquet   rows with all their columns                     the same
     warc      a line of JSON with the place of a record       each file by one task, from its path
 
-The folders contain part files in no order, as Spark writes them. Duplicates, and with `mark` all
+The folders contain part files in no order, as Spark writes them. Duplicates, and in `mark` all
 pages, have the verdict in a field or column "dedup". Pages are ordered by file, and within a file
 by line. Invalid records are counted, and left out.
 
@@ -225,9 +225,9 @@ def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
         pages = records.where("_problem IS NULL")
         found = verdicts(pages, order=_ORDER, columns=columns, prefix=_PREFIX, **job.options)
         is_repeat = F.col(f"{_PREFIX}outcome").isin(*REPEATS)
-        if job.mark:
-            _write(_with_mark(found, kind), kind, job.output, job)
-        else:
+        if job.mark is not None:
+            _write(_with_mark(found, kind), kind, job.mark, job)
+        if job.output is not None:
             _write(_as_it_came(found.where(~is_repeat), kind), kind, job.output, job)
         if job.duplicates is not None:
             _write(_with_mark(found.where(is_repeat), kind), kind, job.duplicates, job)

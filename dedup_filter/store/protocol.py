@@ -34,6 +34,8 @@ LAST_PAGE = "last_page"
 """The note with the highest page number given so far; numbers are never given twice."""
 CRAWLS = "crawls"
 """The note with the crawls, see `records.crawls_to_json`."""
+LOGS = "logs"
+"""The note with what the logs of crawls counted: JSON, number of a crawl -> outcome -> pages."""
 
 
 class KeptContent(NamedTuple):
@@ -178,7 +180,7 @@ class Store(Readable, Protocol):
         """Return up to `most` hosts and sites that were counted last before any page was seen."""
 
     def note(self, key: str) -> str | None:
-        """Return a note: `LAST_PAGE`, `CRAWLS`, the scheme, or one of the caller."""
+        """Return a note: `LAST_PAGE`, `CRAWLS`, `LOGS`, the scheme, or one of the caller."""
 
     def write(self, batch: Batch) -> None:
         """Write all facts of a batch, or none."""

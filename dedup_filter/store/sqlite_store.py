@@ -19,6 +19,7 @@ are stored as bytes.
 One thread at a time. Cost of a page: see `benchmarks/store.py`.
 """
 
+import json
 import logging
 import sqlite3
 import weakref
@@ -42,7 +43,7 @@ from dedup_filter.frames.host_frames import Host
 from dedup_filter.store.entry_file import UnusableEntries
 from dedup_filter.store.folder import IndexFolder, OwnerLock
 from dedup_filter.store.key_table import short_keys
-from dedup_filter.store.protocol import CRAWLS, Batch, Entries, KeptContent, Waiting
+from dedup_filter.store.protocol import CRAWLS, LOGS, Batch, Entries, KeptContent, Waiting
 from dedup_filter.store.records import Crawl, PageRecord, Scheme, crawls_from_json
 from dedup_filter.text.page_url import canonical, url_key
 
@@ -669,6 +670,7 @@ def statistics(store: SqliteStore) -> tuple[dict[str, Any], list[dict[str, Any]]
     a page that is seen again counts as revisited for the latest crawl only. Each occurrence of a
     duplicate has its own record. For each crawl, the kept pages first seen in it are counted, the
     kept pages last seen in it, and the latter pages that an earlier crawl saw too (revisited).
+    `log` has what the log of a crawl counted, if it had one and has ended.
 
     Cost: reads all pages without their sketches, a third of a kilobyte each.
     """
@@ -681,6 +683,7 @@ def statistics(store: SqliteStore) -> tuple[dict[str, Any], list[dict[str, Any]]
     counts: defaultdict[int, dict[str, Counter[str]]] = defaultdict(
         lambda: {"outcomes": Counter(), "kept": Counter(none_kept), "repeats": Counter()}
     )
+    logs = json.loads(store.note(LOGS) or "{}")
     for first_crawl, crawl, outcome, is_kept, pages in groups:
         in_all[outcome] += pages
         counts[crawl]["outcomes"][outcome] += pages
@@ -697,6 +700,7 @@ def statistics(store: SqliteStore) -> tuple[dict[str, Any], list[dict[str, Any]]
             "started": each.started,
             "ended": each.ended,
             **counts[each.number],
+            **({"log": logs[str(each.number)]} if str(each.number) in logs else {}),
         }
         for each in store.crawls()
     ]

@@ -12,9 +12,10 @@ nothing that it could not have written itself.
 Records are restored unchanged, under their own numbers if these are free. A page that is already in
 the index (same URL, digest, first time and outcome) is skipped, so an interrupted import can be run
 again. A host's frames are restored unless the index knows the host itself. A shared index numbers
-pages anew, keeps no frames, visits, texts and forms, and similarities to 7 digits. An original that
-is not among the lines before it counts as forgotten: page 0. (On servers a page that is seen again
-gets a later number, also as the original of pages that repeat it.)
+pages anew; it keeps similarities to 7 digits, of frames what its processes share, and no waiting
+pages, texts and forms. An original that is not among the lines before it counts as forgotten: page
+0. (On servers a page that is seen again gets a later number, also as the original of pages that
+repeat it.)
 
 A line is imported whole or not at all. The first bad line ends the import; the lines before it are
 in the index. If the first line is bad, no index is made.
@@ -42,13 +43,13 @@ from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome
 from dedup_filter.store.protocol import Recorded, Waiting
 from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
-from dedup_filter.store.redis.keeper import SharedKeeper
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep import Index
 from dedup_filter.wording import as_time
 
 if TYPE_CHECKING:
+    from dedup_filter.store.redis.keeper import SharedKeeper
     from dedup_filter.upkeep.directory import DirectoryKeeper
 
 HEADER_KEY = "dedup_filter_export"
@@ -321,8 +322,6 @@ class _Import:
             raise ValueError("begins another export: import each by itself")
         if FRAMES_KEY in line:
             host, waiting = host_in(line)
-            if isinstance(self._target, SharedKeeper):
-                return "not_kept"
             numbered = (replace(each, page=self._number(each.page)) for each in waiting)
             is_new = self._target.restore_host(host, [each for each in numbered if each.page])
             return "hosts" if is_new else "hosts_known"

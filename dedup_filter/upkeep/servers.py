@@ -43,34 +43,37 @@ class ServerIndex:
     def figures(self) -> dict[str, Any]:
         """Count pages, hosts, crawls and bytes.
 
-        Outcomes are the counts of all processes since the index was made; each process adds its
-        counts every few seconds. Bytes are estimated from some keys.
+        `pages` and `outcomes` count records, as in a directory; pending pages are counted apart.
+        `judged` are the verdicts of all processes since the index was made, which each process
+        adds every second. Bytes are estimated from some keys.
 
         Cost: reads all records.
         """
         with RecordedServers.open(self.location) as reader:
-            hosts, seen, kinds = set[str](), list[int](), Counter[str]()
+            hosts, seen, outcomes = set[str](), list[int](), Counter[str]()
+            kept = pending = 0
             for each in reader.all_records():
-                hosts.add(each.host)
-                seen += [each.first_seen, each.last_seen]
-                kinds["kept"] += each.is_kept
-                kinds["pending"] += each.is_pending
-            outcomes = reader.connection.counts("totals")
+                pending += each.is_pending
+                if not each.is_pending:
+                    hosts.add(each.host)
+                    seen += [each.first_seen, each.last_seen]
+                    outcomes[each.outcome] += 1
+                    kept += each.is_kept
+            judged = reader.connection.counts("totals")
             memory = {name: reader.memory(kind) for name, kind in _KINDS.items()}
             return {
-                "pages": sum(outcomes.values()),
-                "kept": kinds["kept"],
-                "pending": kinds["pending"],
-                "outcomes": {name: count for name, count in outcomes.items() if count > 0},
+                "pages": outcomes.total(),
+                "kept": kept,
+                "pending": pending,
+                "outcomes": outcomes,
+                "judged": {name: count for name, count in judged.items() if count > 0},
                 "hosts": len(hosts),
                 "first_seen": min(seen, default=None),
                 "last_seen": max(seen, default=None),
                 "processes": len(reader.processes()),
-                "server_bytes": {
-                    **memory,
-                    "a_page": sum(memory.values()) // max(len(seen) // 2, 1),
-                },
-                "made_for": reader.layout.expected,
+                "bytes": memory,
+                "bytes_of_each_page": sum(memory.values()) // max(outcomes.total() + pending, 1),
+                "expected_pages": reader.layout.expected,
                 "scheme": dict(reader.scheme.parts),
                 "options": reader.options,
                 "crawls": [

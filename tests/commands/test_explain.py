@@ -49,6 +49,23 @@ def test_one_object(page):
     )
 
 
+def test_lines_that_are_compared_are_not_left_out(tmp_path):
+    """A price and a size around the main text; a menu is left out."""
+    html = (
+        "<nav><a href=/>Shop</a></nav><main><h1>Oak chair of the shop</h1><div>EUR 17</div>"
+        f"<article><p>{FIRST}</p><p>{SECOND}</p></article><ul><li>Size 40</li></ul></main>"
+    )
+    path = tmp_path / "page.html"
+    path.write_text(html)
+    out = run("explain", str(path))[1]
+    compared = out.partition("\nCOMPARED WITH IT (4 words)\n")[2].partition(
+        "\n\nLEFT OUT (1 word)"
+    )[0]
+    assert compared.split("\n") == ["  EUR 17", "  Size 40"]
+    (found,) = lines("explain", str(path), "--json")
+    assert found["words"]["compared"] == 4
+
+
 def test_standard_input_and_options():
     text = ITEMS[0]["text"]
     (found,) = lines("explain", "-", "--json", "--set", "features=shingles", text=text)
@@ -73,12 +90,17 @@ def test_page_of_a_shared_index(servers):
 
 
 @pytest.mark.parametrize(
-    ("html", "reason"), [("<p>a few words", "too_short"), ("%PDF-1.7", "binary")]
+    ("html", "reason", "detail"),
+    [
+        ("<p>a few words", "too_short", ": 3 of 20 words, "),
+        (f"<p>{'the and of ' * 7}", "too_short", ": 21 words, all of them stopwords, "),
+        ("%PDF-1.7", "binary", ": "),
+    ],
 )
-def test_unjudged_page(html, reason):
+def test_unjudged_page(html, reason, detail):
     code, out, _ = run("explain", "-", text=html)
     assert code == 0
-    assert f"unjudged     {reason}" in out
+    assert f"unjudged     {reason}{detail}" in out
     (found,) = lines("explain", "-", "--json", text=html)
     assert (found["reason"], found.get("fingerprint")) == (reason, None)
 

@@ -64,22 +64,6 @@ def test_lines_have_what_was_recorded(export, index):
     assert len(lines("bits", "pairs", "--max-distance", "10", text="\n".join(written))) >= 5
 
 
-def test_it_is_added_to_an_index_that_has_others(export, place):
-    other = place.new("other")
-    with NearDuplicateFilter.open(other, crawl="mine") as pages:
-        for number in range(30, 35):
-            pages.see(f"https://example.org/{number}", text=article(number))
-    assert imported(other, objects(export))[0] == 0
-    found = stats(other)
-    assert found["kept"] == 25
-    assert [crawl["name"] for crawl in found["crawls"]] == ["mine", "import"]
-    with index_at(other).recorded() as recorded:
-        dropped = [each for each in recorded.records() if not each.is_kept]
-        repeats = [(each.url, recorded.url_of_original(each)) for each in dropped]
-    assert repeats == [(ITEMS[20 + n]["url"], ITEMS[n]["url"]) for n in range(5)]
-    assert is_clean(other)
-
-
 def test_a_later_visit_finds_the_same_change(tmp_path):
     """Of a line without the field `visit` it finds what came, but not what went."""
     sizes = "<tr><td>Height</td><td>{} cm</td></tr><tr><td>Seats</td><td>two of oak</td></tr>"

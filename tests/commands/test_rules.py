@@ -42,10 +42,12 @@ def test_rules_are_told_and_written(crawled, tmp_path):
     assert run("rules", crawled, "-o", str(path), "--force")[0] == 0
 
 
-def test_nothing_is_proven_by_too_little(crawled):
-    code, out, _ = run("rules", crawled, "--min-support", "16")
-    assert code == 1
+def test_nothing_is_proven_by_too_little_and_nothing_is_written(crawled, tmp_path):
+    path = tmp_path / "rules.json"
+    code, out, err = run("rules", crawled, "--min-support", "16", "-o", str(path))
+    assert (code, err) == (1, f"no rule is proven: {path} is not written\n")
     assert "0 rules" in out
+    assert not path.exists()
 
 
 def test_an_index_without_duplicates_is_refused(tmp_path):

@@ -10,6 +10,7 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming.hamming_index import HammingIndex
 
 PAGES = rounds(60, 120)
+SLOW = pytest.mark.slow
 
 
 def stream(seed):
@@ -64,11 +65,11 @@ def asked(monkeypatch):
         (1, {}, 64),
         (2, {}, 3),
         (3, {"max_distance": 6}, 1),
-        (4, {"scope": "host"}, 64),
-        (5, {"canonical": True}, 64),
-        (6, {"changes": True}, 64),
-        (7, {"min_similarity": None}, 64),
         (8, {"shared_phrases": False}, 2),
+        pytest.param(4, {"scope": "host"}, 64, marks=SLOW),
+        pytest.param(5, {"canonical": True}, 64, marks=SLOW),
+        pytest.param(6, {"changes": True}, 64, marks=SLOW),
+        pytest.param(7, {"min_similarity": None}, 64, marks=SLOW),
     ],
 )
 def test_the_verdicts_are_the_same(tmp_path, monkeypatch, asked, seed, options, most):

@@ -3,6 +3,7 @@
 import shlex
 
 import pytest
+from index_feed import stats
 
 
 @pytest.fixture
@@ -43,8 +44,11 @@ def test_a_template_that_loses_its_pages_is_named_and_the_reason_why_others_are_
     assert command[3:] == [f"{site.url}/p/0", f"{site.url}/p/19"]
 
 
-def test_an_ordinary_site_gives_no_warning(crawl, site, paragraphs):
-    """Of a menu, of articles and copies of some, of short pages and images, twice in one index."""
+def test_an_ordinary_site_gives_no_warning(crawl, project, site, paragraphs):
+    """Of a menu, of articles and copies of some, of short pages and images, twice in one index.
+
+    `index stats` has the counts of each log.
+    """
     menu = "<ul>" + "".join(f"<li><a href='/{n}'>Part {n}</a></li>" for n in range(9)) + "</ul>"
     for number in range(66):
         site.add(f"/{number}", paragraphs(number // 5 if number % 5 == 1 else number, link=menu))
@@ -57,3 +61,10 @@ def test_an_ordinary_site_gives_no_warning(crawl, site, paragraphs):
         assert not [name for name in done.stats if name.startswith("dedup/warnings")]
         assert done.stats["dedup/pages"] == 88
         assert done.stats.get("dedup/revisits", 0) >= 50 * earlier
+        # The log counts the images, too, of which the index has no record.
+        found = stats(project.folder / "pages")["crawls"][earlier]
+        names = {name: name for name in ("new", "near", "exact", "unjudged")}
+        names["revisit"] = "revisits"
+        logged = {name: done.stats.get(f"dedup/{stat}", 0) for name, stat in names.items()}
+        assert found["log"] == {name: count for name, count in logged.items() if count}
+        assert found["log"]["unjudged"] == found["outcomes"].get("unjudged", 0) + 11

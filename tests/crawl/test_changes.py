@@ -1,4 +1,4 @@
-"""DEDUP_CHANGES and DEDUP_SAME_TEMPLATE in crawls."""
+"""DEDUP_CHANGES in crawls."""
 
 import json
 
@@ -37,27 +37,25 @@ def test_a_later_crawl_says_how_much_of_each_page_is_new(crawl, site, paragraphs
     assert second.stats["dedup/revisits"] == 2
 
 
-def test_pages_with_nothing_of_their_own_are_dropped_beyond_a_limit(
-    crawl, project, site, paragraphs
-):
-    frame = paragraphs("frame", words=80)
-    links = "".join(f'<a href="#{n}">Part {n}</a> | ' for n in range(6))
-    names = [f"item-{n}" for n in range(8)]
-    for name in names:
-        site.add(f"/{name}", f"<title>{name}</title>{links}<p>{name}</p>{frame}")
-    settings = {"DEDUP_SAME_TEMPLATE": 3}
-    done = crawl(names, DEDUP_DUPLICATES="dropped.jsonl", **settings)
-    assert [item["url"] for item in done.items] == [f"{site.url}/{name}" for name in names[:5]]
-    assert done.stats["dedup/same_template"] == done.stats["dedup/items_dropped"] == 3
-    assert done.stats["dedup/bytes_dropped"] > 0
-    assert done.stats["item_dropped_reasons_count/SameTemplate"] == 3
-    assert "8 pages: 5 new, 0 near, 0 exact, 3 of one template, 0 unjudged" in done.log
-    line = f"Dropped (same template): {site.url}/item-7 has few words beside the frame of its host"
-    assert line in done.log
-    [_, _, last] = map(json.loads, (project.folder / "dropped.jsonl").read_text().splitlines())
-    assert last["outcome"] == "same_template"
+def test_log_file_and_tag_say_what_has_changed_and_what_is_lost(crawl, project, site, paragraphs):
+    changing, copied = paragraphs("a", words=300), paragraphs("b", words=300)
+    site.add("/a", f"{changing}<p>Price: EUR 25.90")
+    site.add("/b", f"{copied}<p>Size: L")
+    settings = {"DEDUP_INDEX": "pages", "DEDUP_CHANGES": True, "DEDUP_KEEP_TEXT": True}
+    crawl("ab", **settings)
+    site.add("/a", f"{changing}<p>Price: EUR 26.90")
+    site.add("/c", f"{copied}<p>Size: XL<p>Colour: black<p>Price: EUR 30")
+    settings |= {"DEDUP_MAX_MISSING": 10, "DEDUP_DUPLICATES": "told.jsonl"}
+    done = crawl("abc", DEDUP_ACTION="tag", **settings)
 
-    tagged = crawl(names, DEDUP_ACTION="tag", **settings)
-    outcomes = [item["dedup"]["outcome"] for item in tagged.items]
-    assert outcomes[5:] == ["same_template"] * 3
-    assert "Found (same template)" in tagged.log
+    [changed], [found] = done.lines("Changed ("), done.lines("Found (near")
+    assert f'; came "Price: EUR 26.90"; went "Price: EUR 25.90"): {site.url}/a' in changed
+    named = '% similar; without "Size: XL", "Colour: black", "Price: EUR 30"'
+    assert f"{named}): {site.url}/c repeats {site.url}/b" in found
+    tags = {item["url"]: item["dedup"] for item in done.items}
+    assert tags[f"{site.url}/a"]["came"] == ["Price: EUR 26.90"]
+    assert tags[f"{site.url}/c"]["lost"] == ["Size: XL", "Colour: black", "Price: EUR 30"]
+    told = map(json.loads, (project.folder / "told.jsonl").read_text().splitlines())
+    assert {line.pop("url"): line for line in told} == {
+        url: tag for url, tag in tags.items() if not url.endswith("/b")
+    }

@@ -6,7 +6,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from shown_commands import ROOT, blocks, require_printed
 
+README = (ROOT / "README.md").read_text("utf-8")
 SITE = Path(__file__).parents[2] / "crawler" / "demo_site"
 ROWS = [
     line.split("\t")
@@ -54,6 +56,8 @@ def test_the_crawl_drops_the_duplicates_and_nothing_else(crawl, tmp_path) -> Non
     assert done.stats.get("dedup/near", 0) + done.stats.get("dedup/exact", 0) == dropped
     assert not re.search(r" (WARNING|ERROR|CRITICAL): ", done.log), done.log
     assert "Traceback" not in done.log
+    shown = "".join(blocks(README, "text")).splitlines(keepends=True)
+    require_printed("".join(line for line in shown if line.startswith("INFO")), done.log)
 
 
 @pytest.mark.slow

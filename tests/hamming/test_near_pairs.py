@@ -69,7 +69,10 @@ def test_all_pairs_are_found_and_no_others_whatever_the_layout_and_the_blocks(da
         assert near_pairs(batch, k) == all_pairs(batch, k), "in this order"
 
 
-@pytest.mark.parametrize(("max_distance", "layout"), [(4, Layout(3)), (6, Layout(6))])
+@pytest.mark.parametrize(
+    ("max_distance", "layout"),
+    [(4, Layout(3)), pytest.param(6, Layout(6), marks=pytest.mark.slow)],
+)
 def test_a_crowd_of_near_fingerprints_makes_all_its_pairs_in_bounded_blocks(max_distance, layout):
     values = [1 << a | 1 << b for a, b in combinations(range(24, 64), 2)]  # at most 4 apart
     blocks = list(pair_blocks(values, max_distance, layout))

@@ -23,7 +23,7 @@ from museum.language import TEXTS, Writer
 
 from dedup_filter import NearDuplicateFilter, Verdict
 
-ORDERS = (1, 2, 3)
+ORDERS = (1, 2)
 COPIED = 5
 """Pages of a kind of which copies are made."""
 
@@ -132,23 +132,26 @@ def arrangements(kind: Kind) -> list[str]:
 
 
 def streams(
-    kind: Kind, arrangement: str, *, are_originals_looked_at: bool = False
+    kind: Kind, arrangement: str, *, are_originals_looked_at: bool = False, copied: int = COPIED
 ) -> Iterator[list[Shown]]:
-    """What crawls meet; pages of which none may be dropped in several orders."""
+    """What crawls meet; pages of which none may be dropped in several orders.
+
+    `copied`: of how many pages there are copies.
+    """
     if arrangement in PLACES:
         for seed in ORDERS:
             yield shuffled(PLACES[arrangement](kind), seed)
         return
     sorts = arrangements(kind)[len(PLACES) : -1] if arrangement == "together" else [arrangement]
-    numbers = Random(kind.name).sample(range(kind.pages), COPIED)
-    copied = [
+    numbers = Random(kind.name).sample(range(kind.pages), copied)
+    copies = [
         copies_of(kind, number)[sort]._replace(original=address(number))
         for sort in sorts
         for number in numbers
     ]
     looked_at = are_originals_looked_at
     originals = [page._replace(is_looked_at=looked_at) for page in on_one_host(kind)]
-    yield shuffled(originals, 1) + shuffled(copied, 2)
+    yield shuffled(originals, 1) + shuffled(copies, 2)
 
 
 def shuffled(pages: list[Shown], seed: int) -> list[Shown]:

@@ -22,7 +22,13 @@ FLOORS = {
 }
 
 
-@pytest.mark.parametrize("case", FLOORS)
+QUICK = "en html", "zh text"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in FLOORS],
+)
 def test_verdicts_are_as_good_as_ever(case):
     language, kind = case.split()
     stream = documents(language)

@@ -33,6 +33,7 @@ def read(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_two_recordings_are_equal_and_have_all_pages(program, tmp_path, capsys):
     for name in ("one", "two"):
         record(tmp_path / name, [f"{program} 3"], [*MODES], 1000)

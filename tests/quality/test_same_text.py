@@ -12,7 +12,7 @@ from dedup_filter import NearDuplicateFilter
 MADE = {"en": [], "zh": []}
 CANONICAL = {"is_neutral": False, "names_canonical": True}
 NEUTRAL = {"is_neutral": True, "names_canonical": False}
-EVERY = rounds(15, 6)
+EVERY = rounds(30, 6)
 """One case of so many is judged."""
 
 

@@ -116,7 +116,7 @@ def test_a_page_that_is_kept_first_counts_for_its_host_beside_an_index(tmp_path,
 
 
 RELATIONS = [
-    (("", ""), "as pages of one host, as A and B have no URL (give --url for A"),
+    (("", ""), "as pages of one host, as A and B have no URL (give them with --url)"),
     (("http://a/1", ""), "as pages of two hosts, as B has no URL"),
     (
         ("http://a/1", "http://a/2"),
@@ -195,6 +195,16 @@ class TestInAnIndex:
         assert "b0" in [word for change in found.changes for word in change.words]
 
     @pytest.mark.parametrize("keep_text", [False, True])
+    def test_a_dropped_page_is_compared_as_if_it_were_kept(self, tmp_path, keep_text):
+        index, _ = self.index(tmp_path / "index", keep_text=keep_text)
+        paths = given_texts(tmp_path, self.OTHER, self.OTHER.replace("b2", "c2"))
+        for path, outcome in zip(paths, ("exact", "near"), strict=True):
+            urls = ["", "http://c.example/"]
+            found = compare([self.URLS[1], path], urls, index=index)
+            assert (found.first.record.outcome, found.verdict.outcome) == ("near", outcome)
+            assert found.verdict.original == self.URLS[1]
+
+    @pytest.mark.parametrize("keep_text", [False, True])
     def test_a_record_and_a_file(self, tmp_path, keep_text):
         index, verdict = self.index(tmp_path / "index", keep_text=keep_text)
         one, other = given_texts(tmp_path, self.ONE, self.OTHER)
@@ -226,6 +236,35 @@ def test_pages_that_are_hardly_any(tmp_path, one, other, outcome):
         pages.see("http://c/", text=SECOND)
     for where in (None, index_at(str(index))):
         assert compare(paths, urls, index=where).verdict.outcome == outcome
+
+
+PRODUCT = (
+    "<nav><a href=/>Shop</a></nav><main><h1>Oak chair</h1><div>EUR {}</div><article><p>"
+    f"{ARTICLE}</p></article><ul><li>Size {{}}</li></ul></main><footer>All rights reserved</footer>"
+)
+
+
+def test_the_diff_has_all_text_that_is_compared_and_counts_its_words(tmp_path):
+    """A price above the main text, a size below it; no menu, no footer."""
+    pages = [("http://a/1", PRODUCT.format(price, size)) for price, size in ((17, 40), (18, 41))]
+    found = compare(*files(tmp_path, *pages))
+    changed = [(each.kind, each.words) for each in found.changes if each.kind != "same"]
+    assert changed == [("gone", ["17"]), ("new", ["18"]), ("gone", ["40"]), ("new", ["41"])]
+    compared = f"Oak chair EUR 18 {ARTICLE} Size 41".split()
+    told = [word for each in found.changes if each.kind != "gone" for word in each.words]
+    assert told == compared
+    assert found.second.words == len(compared)
+
+
+def test_two_fetches_of_one_page_are_compared_in_all_their_text(tmp_path, article):
+    """The second has more new words than a short text has; the rest is no frame for that."""
+    menu = "".join(f"<li><a href=/{n}>section {n} of it</a>" for n in range(9))
+    before = f"<ul>{menu}</ul><h1>Story</h1><p>{article(1)}</p>"
+    more = article(2, words=30)
+    pages = [("http://a/1", before), ("http://a/1", f"{before}<p>{more}</p>")]
+    found = compare(*files(tmp_path, *pages))
+    assert found.second.words == found.first.words + len(more.split())
+    assert [change.kind for change in found.changes] == ["same", "new"]
 
 
 LINE = '<p>By Anna <span class="sold">Sold {} times</span></p>'
@@ -278,6 +317,14 @@ def test_a_word_diff_makes_the_second_text_of_the_first(one, other):
     assert all(a.kind != b.kind for a, b in pairwise(changes))
     if one == other:
         assert {change.kind for change in changes} <= {"same"}
+
+
+def test_frequent_words_of_long_texts_are_found_in_both():
+    text = " ".join(f"the {number} of the" for number in range(300))
+    changes = word_changes(text, f"{text} once more")
+    assert [change.kind for change in changes] == ["same", "new"]
+    lines = "\n".join([*["the same line"] * 300, "another"])
+    assert [change.kind for change in word_changes(lines, f"first\n{lines}")] == ["new", "same"]
 
 
 def test_long_texts_take_no_time():

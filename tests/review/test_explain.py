@@ -277,7 +277,7 @@ class TestPageOfAnIndex:
     def test_recorded_without_its_text(self, tmp_path, article):
         index, verdict = self.index(tmp_path, article)
         found = explain(self.URL, index=index)
-        assert (found.explained, found.main_text, found.reason) == (None, None, None)
+        assert (found.explained, found.compared_text, found.reason) == (None, None, None)
         assert (found.measures.fingerprint, found.measures.title) == (verdict.fingerprint, "One")
         copy = explain(self.COPY, index=index)
         assert (copy.record.outcome, copy.kept.url_of_original) == ("exact", self.URL)

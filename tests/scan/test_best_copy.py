@@ -78,7 +78,7 @@ def test_the_best_copy_is_kept_where_it_stands_and_the_others_are_its_duplicates
 def test_marks_are_those_of_the_best_copy(tmp_path):
     feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS)
     output = tmp_path / "marked.jsonl"
-    code, out, err = run("scan", feed, "-o", str(output), "--mark", "--keep", "longest", "--json")
+    code, out, err = run("scan", feed, "--mark", str(output), "--keep", "longest", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)["outcomes"] == {"new": 3, "near": 5}
     marks = {

@@ -96,7 +96,7 @@ def recorded(job):
 
 @pytest.mark.parametrize("make", [lines_files, parquet_files, warc_files])
 @pytest.mark.parametrize(
-    "kills", [4, pytest.param(60, marks=pytest.mark.slow)], ids=["some", "many"]
+    "kills", [4, pytest.param(20, marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_a_scan_that_is_killed_at_any_step_ends_as_if_it_was_not(tmp_path, make, kills):
     whole = job_in(tmp_path / "whole", make)
@@ -180,7 +180,7 @@ def test_a_scan_of_the_folder_that_it_writes_to_goes_on_and_tells_how_far_it_is(
 def test_a_disk_that_is_full_is_told_and_the_scan_goes_on_later(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_jsonl(tmp_path / "a.jsonl", PAGES * 4)
-    command = ["scan", "a.jsonl", "--workers", "0", "--mark", "-o"]
+    command = ["scan", "a.jsonl", "--workers", "0", "--mark"]
     assert run(*command, "whole.jsonl")[0] == 0
     for most in (100_000, 300_000):  # bytes of each file
         code, out, err = run_with_small_files(most, *command, "u.jsonl")
@@ -214,9 +214,10 @@ def test_another_scan_to_the_same_output_is_refused_unless_it_is_forced(interrup
             scan(changed)
         assert {path: path.stat().st_size for path in folder.rglob("*")} == before
     # How many workers there are, and what is written, is no other scan.
-    marked = replace(interrupted, options={"workers": 2}, mark=True, duplicates=None)
+    mark = folder / "marked.jsonl"
+    marked = replace(interrupted, options={"workers": 2}, mark=mark, duplicates=None)
     assert scan(marked).pages == len(PAGES)
-    assert len(interrupted.output.read_text().splitlines()) == len(PAGES)
+    assert len(mark.read_text().splitlines()) == len(PAGES)
 
 
 def test_a_forced_scan_forgets_the_other(interrupted, tmp_path):

@@ -6,7 +6,7 @@ import tracemalloc
 from functools import partial
 
 import pytest
-from command_line import lines, refused, run
+from command_line import refused, run, scanned
 from hypothesis import given
 from hypothesis import strategies as st
 from index_feed import ITEMS, item
@@ -162,15 +162,15 @@ def test_a_scan_of_an_answer_gives_lines(tmp_path, monkeypatch, indent):
     fields = ["--url-field", "metadata.sourceURL", "--text-fields", "markdown"]
     command = ["scan", "a.json", "-o", "u.jsonl", "--duplicates", "d.jsonl", *fields]
     code, _, err = run(*command)
-    assert (code, err) == (0, "a.json, object 4: is no object of JSON\n")
+    assert (code, err) == (2, "a.json, object 4: is no object of JSON\n")
     assert [*map(json.loads, (tmp_path / "u.jsonl").read_text().splitlines())] == pages[:2]
     (dropped,) = map(json.loads, (tmp_path / "d.jsonl").read_text().splitlines())
     assert dropped.pop("dedup")["original"] == item(1)["url"]
     assert dropped == pages[2]
     # Also from standard input, with lines beside it, and with the texts of pages.
     (tmp_path / "b.jsonl").write_text(json.dumps(pages[0]) + "\n")
-    arguments = ["scan", "-", "b.jsonl", "-o", "v.jsonl", *fields, "--with-text", "--json"]
-    (found,) = lines(*arguments, text=(tmp_path / "a.json").read_text())
+    arguments = ["-", "b.jsonl", "-o", "v.jsonl", *fields, "--with-text"]
+    found = scanned(*arguments, text=(tmp_path / "a.json").read_text())
     assert (found["outcomes"], found["bad"]) == ({"new": 2, "exact": 2}, 1)
 
 

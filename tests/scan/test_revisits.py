@@ -140,11 +140,11 @@ def test_documents_stay_unless_payloads_are_to_be_judged(tmp_path, members):
     assert [each.rec_type for each, _ in found] == ["response"]
 
 
-def test_revisits_are_for_warc_files_without_marks(tmp_path, members):
+def test_revisits_are_for_warc_files_that_are_written(tmp_path, members):
     write(tmp_path / "a.warc", *members)
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
-    for name, output, more in (("a.warc", "u.jsonl", ["--mark"]), ("a.jsonl", "v.jsonl", [])):
-        arguments = [str(tmp_path / name), "-o", str(tmp_path / output), "--revisits", *more]
+    for name, option in (("a.warc", "--mark"), ("a.jsonl", "-o")):
+        arguments = [str(tmp_path / name), option, str(tmp_path / "u.jsonl"), "--revisits"]
         code, _, err = run("scan", *arguments)
         assert code == 2
         assert "--revisits is for WARC files" in err

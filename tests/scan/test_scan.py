@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from backports import zstd
 from command_line import COMMAND, lines, refused, run
+from command_line import scanned as scan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from index_feed import ITEMS, article, item, write_jsonl
-from site_pages import MENU
 from warc_samples import record, response, write
 
 from dedup_filter.scan import parquet
@@ -23,11 +23,6 @@ from dedup_filter.scan.warc import read_warc
 from dedup_filter.scan.work import Scan
 
 REPEATS = ("near", "exact")
-
-
-def scan(*arguments, **options):
-    (found,) = lines("scan", *map(str, arguments), "--json", **options)
-    return found
 
 
 def read(path):
@@ -85,7 +80,7 @@ def test_lines_come_out_byte_for_byte(feed, verdicts, ending, workers):
 
 
 def test_mark_writes_all_pages_with_their_verdicts(feed, verdicts):
-    scan("feed.jsonl", "-o", "m.jsonl", "--mark")
+    scan("feed.jsonl", "--mark", "m.jsonl", "-o", "u.jsonl", "--duplicates", "d.jsonl.gz")
     marked = [json.loads(line) for line in stripped((feed.parent / "m.jsonl").read_bytes())]
     items = [json.loads(line) for line in stripped(feed.read_bytes())]
     assert [{**each, "dedup": None} for each in items] == [
@@ -93,8 +88,12 @@ def test_mark_writes_all_pages_with_their_verdicts(feed, verdicts):
     ]
     for each, verdict in zip(marked, verdicts, strict=True):
         require_mark(each["dedup"], verdict)
+    whole = (feed.parent / "m.jsonl").read_bytes().splitlines(keepends=True)
+    dropped = [line for line, of in zip(whole, verdicts, strict=True) if is_repeat(of)]
+    assert read(feed.parent / "d.jsonl.gz") == b"".join(dropped)
+    assert len(read(feed.parent / "u.jsonl").splitlines()) == len(items) - len(dropped)
     # A mark of before is replaced, not written beside the other.
-    scan("m.jsonl", "-o", "again.jsonl", "--mark")
+    scan("m.jsonl", "--mark", "again.jsonl")
     again = (feed.parent / "again.jsonl").read_bytes()
     assert again.count(b'"dedup"') == len(items)
 
@@ -104,9 +103,13 @@ def test_what_is_no_record_is_told_and_left_out(here):
     (here / "a.jsonl").write_text(f"{first}\n{{\n[]\n\n{second}")
     (here / "b.jsonl.gz").write_bytes(gzip.compress(f"{first}\n{second}\n".encode())[:-30])
     code, out, err = run("scan", "a.jsonl", "b.jsonl.gz", "-o", "u.jsonl")
-    assert code == 0
+    assert code == 2
     assert (here / "u.jsonl").read_text() == f"{first}\n{second}\n"
     assert "bad           3\n" in out
+    assert err.startswith(
+        "a.jsonl, line 2: is no object of JSON "
+        "(Expecting property name enclosed in double quotes at its end)\n"
+    )
     assert [line.partition(":")[0] for line in err.splitlines()] == [
         "a.jsonl, line 2",
         "a.jsonl, line 3",
@@ -169,8 +172,8 @@ def test_parquet_keeps_schema_order_and_compression(here, monkeypatch):
     for row in dropped.to_pylist():
         mark = row["dedup"]
         assert (mark["outcome"], mark["original"]) == ("exact", row["url"])
-    scan("a.parquet", "-o", "m.parquet", "--mark")
-    scan("m.parquet", "-o", "n.parquet", "--mark")
+    scan("a.parquet", "--mark", "m.parquet")
+    scan("m.parquet", "--mark", "n.parquet", "-o", "o.parquet")
     marked = pq.read_table("n.parquet")
     assert marked.drop_columns(["dedup"]).equals(table)
     outcomes = [row["outcome"] for row in marked["dedup"].to_pylist()]
@@ -230,7 +233,7 @@ def test_warc_records_come_out_byte_for_byte(here, packed):
             start + len(members[place]),
         )
         assert told["dedup"]["original"] == f"http://{(place - 20) // 2}.example/"
-    scan(name, "-o", "m.jsonl", "--mark")
+    scan(name, "--mark", "m.jsonl")
     assert len((here / "m.jsonl").read_text().splitlines()) == 12
 
 
@@ -242,7 +245,7 @@ def test_a_parquet_file_that_is_cut_off_is_one_bad_record(here, cut):
     for place, name in enumerate(names):
         content = (here / "whole.parquet").read_bytes()
         (here / name).write_bytes(content[:-100] if place == cut else content)
-    found = scan(*names, "-o", "u.parquet", "--mark")
+    found = scan(*names, "--mark", "u.parquet")
     assert (found["pages"], found["bad"]) == (len(table), 1)
     assert f"{names[cut]}, row 1: cannot be read as Parquet: " in found["first_bad"][0]
     assert pq.read_table("u.parquet").drop_columns(["dedup"]).equals(table)
@@ -276,6 +279,7 @@ def test_an_archive_compressed_as_a_whole_is_one_bad_record(here):
 
 def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
     archive(here / "a.warc.gz")
+    (here / "b.warc").write_bytes((here / "a.warc.gz").read_bytes())
     pq.write_table(feed_table(), "a.parquet")
     (here / "there.jsonl").write_text("mine")
     (here / "mine.jsonl.scan").mkdir()
@@ -294,7 +298,10 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
         (["feed.jsonl", "-o", "u.parquet"], "lines of JSON"),
         (["a.parquet", "-o", "u.jsonl"], "Parquet"),
         (["a.warc.gz", "-o", "u.jsonl"], "WARC"),
-        (["a.warc.gz", "-o", "u.warc"], "in the compression of"),
+        (["a.warc.gz", "-o", "u.warc"], "holds gzip members, which are written as they are"),
+        (["b.warc", "-o", "u.warc"], "b.warc holds gzip members"),
+        (["feed.jsonl"], "there is no file to write: give -o FILE, --mark FILE or"),
+        (["feed.jsonl", "--mark", "u", "--duplicates", "u"], "written twice"),
         (["a.warc.gz", "-o", "u.warc.gz", "--duplicates", "d.warc.gz"], "lines of JSON"),
         (["a.warc.gz", "feed.jsonl", "-o", "u"], "different formats"),
         (["-", "-", "-o", "u.jsonl"], "only once"),
@@ -416,18 +423,3 @@ def test_pages_without_a_url_are_told(tmp_path):
     _, out, err = run("scan", feed, "-o", str(tmp_path / "u.jsonl"))
     assert re.search(r"^without_url +1$", out, re.MULTILINE)
     assert "1 page without a URL (--url-field)" in err
-
-
-def test_pages_without_a_url_are_judged_as_pages_of_one_host(here):
-    pages = [
-        {"html": f"<ul>{MENU}</ul><h1>Staff</h1><dl><dt>Name<dd>{name}</dl><p>{article(1)}</p>"}
-        for name in ["Anna", "Jonas", "Maria", "Anna"]
-    ]
-    write_jsonl(here / "feed.jsonl", pages)
-    options = ["--index", "index", "--set", "keep_text=True"]
-    found = scan("feed.jsonl", "-o", "u.jsonl", "--duplicates", "d.jsonl", *options)
-    assert found["outcomes"] == {"new": 3, "exact": 1}
-    (dropped,) = (here / "d.jsonl").read_text().splitlines()
-    assert json.loads(dropped)["dedup"]["original"] == "feed.jsonl:1"
-    _, found = lines("tune", "index", "--max-distance", "11", "--json")
-    assert (found["changes"], found["dropped"]) == ([], 1)

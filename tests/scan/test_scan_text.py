@@ -52,7 +52,7 @@ def test_a_named_field_is_added_and_all_else_stays(feed, here):
 @pytest.mark.parametrize("name", ["text", "own"])
 def test_rows_get_the_text_of_their_page(here, name):
     pq.write_table(pa.Table.from_pylist([*ROWS, {"url": "http://a/none"}]), "a.parquet")
-    scan("a.parquet", "-o", "u.parquet", "--with-text", "--text-out", name, "--mark")
+    scan("a.parquet", "--mark", "u.parquet", "--with-text", "--text-out", name)
     rows = pq.read_table("u.parquet").to_pylist()
     assert [row[name] for row in rows] == [*OWN[:3], None, OWN[3], None]
     assert [row["dedup"]["outcome"] for row in rows].count("exact") == 1

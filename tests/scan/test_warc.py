@@ -10,7 +10,7 @@ from collections import Counter
 import brotli
 import pytest
 from backports import zstd
-from command_line import lines
+from command_line import scanned
 from warc_samples import head, http, page, plain, record, response, write
 
 from dedup_filter.scan.warc import read_warc
@@ -158,7 +158,7 @@ def test_each_kind_of_record_has_its_outcome_and_hides_no_other(tmp_path, made, 
 def test_a_scan_of_all_of_them_ends_with_each_counted(tmp_path):
     path = write(tmp_path / "a.warc.gz", *(gzip.compress(made) for made, _ in RECORDS.values()))
     output = tmp_path / "u.warc.gz"
-    (found,) = lines("scan", str(path), "-o", str(output), "--json")
+    found = scanned(path, "-o", output)
     expected = Counter(wanted for _, wanted in RECORDS.values())
     not_pages = ("other_type", "no_http_url", "no_http_head", "status")
     too_large = expected.pop("too_large")  # for the limit here, not for a scan's
@@ -166,7 +166,7 @@ def test_a_scan_of_all_of_them_ends_with_each_counted(tmp_path):
     assert found["outcomes"]["exact"] >= expected[PAGE] - 2
     assert found["not_pages"] == {each: expected[each] for each in not_pages}
     assert found["bad"] == sum(expected[each] for each in (SHORTER, LONGER, NO_LENGTH, NO_RECORD))
-    (again,) = lines("scan", str(output), "-o", str(tmp_path / "v.warc.gz"), "--json")
+    again = scanned(output, "-o", tmp_path / "v.warc.gz")
     assert (again["bad"], again["not_pages"]) == (0, found["not_pages"])
     assert again["pages"] == found["kept"] == again["kept"]
 
@@ -264,7 +264,7 @@ def test_records_that_come_out_are_those_that_are_kept(tmp_path):
     info = record(None, "warcinfo", b"software: x")
     path = write(tmp_path / "a.warc.wet.gz", info, *made)
     arguments = ["-o", str(tmp_path / "u.warc.gz"), "--duplicates", str(tmp_path / "d.jsonl")]
-    (found,) = lines("scan", str(path), *arguments, "--json")
+    found = scanned(path, *arguments)
     assert (found["outcomes"], found["not_pages"]) == ({"new": 1, "exact": 1}, {"other_type": 1})
     assert (tmp_path / "u.warc.gz").read_bytes() == info + made[0]
     assert json.loads((tmp_path / "d.jsonl").read_text())["url"] == "http://2.example/"

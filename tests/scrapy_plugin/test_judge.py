@@ -49,6 +49,23 @@ def test_items_of_one_page_share_its_verdict_whatever_they_hold(crawl, respond, 
     assert crawl.stats["dedup/pages"] == outcomes_adding_up(crawl.stats) == 2
 
 
+def test_a_part_names_its_whole_in_its_head_or_in_a_header(make_crawl, respond, article):
+    crawl = make_crawl(NearDuplicateFilter.open(canonical=True, shared_phrases=False))
+    texts = [f"<p>{article(number, words=60)}</p>" for number in range(9)]
+    link = '<html><head><link rel="canonical" href="/whole"></head><body>'
+    responses = [
+        respond("http://a/whole", "".join(texts)),
+        respond("http://a/part/1", link + "".join(texts[:3])),
+        respond("http://a/part/2", "".join(texts[3:6]), Link="</whole>; rel=canonical"),
+        respond("http://a/part/3", "".join(texts[6:])),
+    ]
+    found = [verdict for each in responses for verdict in judged(crawl, each, {"url": each.url})]
+    assert [each.outcome for each in found] == ["new", "near", "near", "new"]
+    assert [each.reason for each in found] == [None, "canonical", "canonical", None]
+    assert {each.original for each in found[1:3]} == {"http://a/whole"}
+    assert (crawl.stats["dedup/canonical"], crawl.stats["dedup/near"]) == (2, 2)
+
+
 JSON = {"cls": JsonResponse}
 REVIEW = {"text": "Great!"}
 ODD_ITEMS = [5, "text", None, object(), [], {"html": []}, {"text": {}}, {"url": 5}]
@@ -180,7 +197,7 @@ EMPTY = b'{"comments": [], "more": null, "text": "' + b"-" * 99 + b'"}'
         (b"[]", JsonResponse, "all", ["not_html", "not_html"]),
     ],
 )
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_equal_bytes_of_responses_that_are_no_pages(
     make_crawl, respond, body, cls, payloads, *, said, workers
 ):

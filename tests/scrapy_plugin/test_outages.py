@@ -103,6 +103,19 @@ def test_heart_of_the_crawl_beats_while_the_server_hangs(crawl, pages):
     assert [each.end() for each in items] == ["new", "exact", "exact"]
 
 
+def test_pages_that_wait_for_their_calls_are_read_for_together(crawl, pages, respond):
+    pages.hang()
+    items = []
+    for text in ("one", "two", "three"):
+        response, item = respond(f"http://{text}/"), page_item(text, text)
+        crawl.expect(response, item)
+        items.append(crawl.send(item, response))
+    crawl.pause()
+    pages.answer()
+    assert [each.end() for each in items] == ["new"] * 3
+    assert pages.ahead[1:] == [["two", "three"], ["three"]]
+
+
 def test_calls_are_made_in_one_thread_in_the_order_asked_for(crawl, pages):
     calls, made, told = IndexCalls(pages, crawl.pipeline.stats), [], []
 

@@ -55,6 +55,7 @@ def test_a_line_tells_all_and_a_file_is_continued(tmp_path):
         "lost_words": 4,
         "words": 68,
         "reason": None,
+        "detail": None,
         "cluster": 7,
         "fingerprint": "0x00000000000000ab",
         "change": None,

@@ -53,7 +53,7 @@ def test_the_request_beats_the_first_rule_that_fits_and_a_rule_the_settings(url,
     ("rules", "sentence"),
     [
         (5, "DEDUP_RULES must be a list of rules, each a dict, not 5"),
-        ('[{"match": "a.b"', "DEDUP_RULES is broken JSON: Expecting ',' delimiter .* at its end"),
+        ('[{"match": "a.b"', "DEDUP_RULES is broken JSON: Expecting ',' delimiter at its end"),
         ([RULES[0], "a"], "DEDUP_RULES: rule 2: it must be a dict with \"match\", not 'a'"),
         ([{"scope": "host"}], 'rule 1: it must be a dict with "match", not '),
         (

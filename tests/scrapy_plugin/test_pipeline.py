@@ -15,7 +15,7 @@ from scrapy.http import HtmlResponse
 from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
-from dedup_filter.scrapy_plugin.outputs import Revisit, describe
+from dedup_filter.scrapy_plugin.outputs import Revisit, SameTemplate, describe
 
 NEAR = Verdict("near", "http://a/1", distance=3, similarity=0.92, language="en", candidates=2)
 LINK = Request("http://a/next")
@@ -92,6 +92,29 @@ def test_a_page_that_is_kept_though_it_is_near_another_says_why_once(
     told = [re.sub(r"\d bits", "k bits", record.getMessage()) for record in log.records]
     missing = 'headline missing in http://a/1\\u202e: "Press release 2"'
     assert told == [f"Kept (k bits): http://a/2\\u202e: {missing}"]
+
+
+@pytest.mark.parametrize(("action", "verb"), [("drop", "Dropped"), ("tag", "Found")])
+def test_pages_with_nothing_of_their_own_are_dropped_beyond_a_limit(
+    make_crawl, respond, article, log, action, verb
+):
+    crawl = make_crawl(NearDuplicateFilter.open(same_template=3), DEDUP_ACTION=action)
+    links = "".join(f'<a href="#{n}">Part {n}</a> | ' for n in range(6))
+    for number in range(8):
+        shown = f"<title>item-{number}</title>{links}<p>item-{number}</p><p>{article(1)}</p>"
+        response, item = respond(f"http://a/item-{number}", shown), {}
+        passed(crawl, response, [item])
+        if action == "drop" and number >= 5:
+            assert isinstance(drop(crawl, item), SameTemplate)
+        else:
+            process(crawl, item, response)
+    if action == "tag":
+        assert item["dedup"]["outcome"] == "same_template"
+    assert crawl.stats["dedup/same_template"] == 3
+    line = f"{verb} (same template): http://a/item-7 has few words beside the frame of its host"
+    assert line in [record.getMessage() for record in log.records]
+    summary = "8 pages: 5 new, 0 near, 0 exact, 3 of one template, 0 unjudged"
+    assert crawl.pipeline.stats.summary({}).startswith(summary)
 
 
 @pytest.mark.parametrize(("interval", "summed_up"), [(60.0, ["2 pages", "4 pages"]), (0.0, [])])
@@ -189,6 +212,7 @@ def test_exception_tells_all_of_the_verdict():
     [
         (Verdict("exact", "http://a/", distance=0, similarity=1.0), "(exact): http://b/"),
         (Verdict("near", "http://a/", distance=1, similarity=0.705), "(near, 1 bit, 70 % similar)"),
+        (Verdict("near", "http://a/", 20, 0.98, "canonical"), "(near, 20 bits, 98 % similar, can"),
         (Verdict("near", "http://a/", distance=0), "(near, 0 bits)"),
         (Verdict("near"), "(near): http://b/ repeats (a page without URL)"),
         (

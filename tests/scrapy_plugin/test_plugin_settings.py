@@ -92,7 +92,7 @@ def test_settings_are_read(settings, field, value):
         ({"IGNORE": "p::text"}, "DEDUP_IGNORE has no CSS selector in 'p::text': "),
         ({"CONTENT": "main >"}, "DEDUP_CONTENT has no CSS selector in 'main >': "),
         ({"IGNORE": '{"https://a/": "p"}'}, "DEDUP_IGNORE must have hosts such as example.com"),
-        ({"IGNORE": '{"a.com": '}, "DEDUP_IGNORE is broken JSON: Expecting value at .* at its end"),
+        ({"IGNORE": '{"a.com": '}, "DEDUP_IGNORE is broken JSON: Expecting value at its end"),
         ({"TITLE_WEIGHT": "much"}, "DEDUP_TITLE_WEIGHT must be a whole number .* not 'much'"),
         (
             {"TITLE_WEIGHT": "5"},

@@ -80,8 +80,10 @@ def test_a_warning_about_a_host_is_logged_and_counted(stats, caplog):
         counted.page(f"http://a/{number}", verdict, NO_TEXT)
     [record] = caplog.records
     assert (record.name, record.levelname) == ("dedup_filter", "WARNING")
-    assert record.getMessage().startswith("20 of the last 20 pages of a repeat http://a/1%: look")
-    assert stats["dedup/warnings/one_original"] == 1
+    assert record.getMessage().startswith(
+        "20 of the last 20 pages of a/* repeat another: http://a/1%"
+    )
+    assert stats["dedup/warnings/mostly_dropped"] == 1
 
 
 def test_summary_explains_all_pages_if_some_met_a_fault(filled):

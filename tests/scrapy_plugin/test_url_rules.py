@@ -5,7 +5,7 @@ from passages import Collector
 from scrapy import Request
 from scrapy.settings import Settings
 
-from dedup_filter import ConfigError, Verdict
+from dedup_filter import Verdict
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.scrapy_plugin.url_rules import UrlRules
@@ -159,8 +159,3 @@ def test_a_fault_makes_the_request(crawl):
     crawl.rules._rules = None
     assert not crawl.holds_back("/1?sid=1")
     assert crawl.stats["dedup/errors"] == 2
-
-
-def test_rules_need_an_index_that_records_dropped_pages():
-    with pytest.raises(ConfigError, match="DEDUP_URL_RULES needs an index that records dropped"):
-        PluginSettings.read(Settings({"DEDUP_URL_RULES": "learn"}))

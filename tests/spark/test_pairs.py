@@ -12,6 +12,8 @@ pytest.importorskip("pyspark")
 
 from dedup_filter.spark import clusters, near_pairs
 
+pytestmark = pytest.mark.slow  # as is whatever starts a Spark
+
 
 def planted(seed, count, distance):
     """Random fingerprints, a fifth of them near another one."""

@@ -94,6 +94,7 @@ def judged(spark):
     return pages, seen(pages, canonical=True), found
 
 
+@pytest.mark.slow
 def test_nearly_all_verdicts_are_those_of_the_filter(judged):
     pages, wanted, found = judged
     assert [row.place for row in found] == [each["place"] for each in pages]
@@ -109,6 +110,7 @@ def test_nearly_all_verdicts_are_those_of_the_filter(judged):
     }
 
 
+@pytest.mark.slow
 def test_every_original_is_an_earlier_kept_page(judged):
     pages, _, found = judged
     place = {each["url"]: each["place"] for each in pages}
@@ -116,6 +118,8 @@ def test_every_original_is_an_earlier_kept_page(judged):
     assert len(kept) == sum(row.outcome == "new" for row in found)
     for row in found:
         assert (row.original is None) == (row.outcome not in REPEATS)
+        assert (row.lost is None) == (row.lost_words is None) == (row.similarity is None)
+        assert (row.lost == []) == (row.lost_words == 0) == (row.similarity == 1)
         if row.original:
             original = found[place[row.original]]
             assert original.place < row.place
@@ -174,6 +178,7 @@ def test_rows_come_back_as_they_were(spark):
     assert sorted(row.more[0] for row in kept.collect()) == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

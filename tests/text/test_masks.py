@@ -165,23 +165,23 @@ def by_language(table):
     ]
 
 
-@pytest.mark.parametrize("age", [*by_language(AGES), *SHORT_AGES])
-def test_an_age_is_masked_wherever_it_is_a_part_of_the_line(age):
-    assert masked(age) == "#"
-    assert masked(f"Anna Berg · {age}") == "Anna Berg · #"
-    assert masked(f"{age} | Anna Berg") == "# | Anna Berg"
+def test_an_age_is_masked_wherever_it_is_a_part_of_the_line():
+    for age in [*by_language(AGES), *SHORT_AGES]:
+        assert masked(age) == "#"
+        assert masked(f"Anna Berg · {age}") == "Anna Berg · #"
+        assert masked(f"{age} | Anna Berg") == "# | Anna Berg"
 
 
-@pytest.mark.parametrize("text", [*by_language(COUNTERS), *by_language(STAMPS)])
-def test_counters_and_stamps_are_masked(text):
-    left = masked(text)
-    assert "#" in left
-    assert not re.search(r"\d", left)
+def test_counters_and_stamps_are_masked():
+    for text in [*by_language(COUNTERS), *by_language(STAMPS)]:
+        left = masked(text)
+        assert "#" in left, text
+        assert not re.search(r"\d", left), text
 
 
-@pytest.mark.parametrize("text", [*listed(VALUES), *by_language(SENTENCES)])
-def test_values_stay(text):
-    assert masked(text) == text
+def test_values_stay():
+    for text in [*listed(VALUES), *by_language(SENTENCES)]:
+        assert masked(text) == text
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,28 @@ class FrameLists:
         """Forget how far the list of a host was read."""
         self._lists.pop(name, None)
 
+    def restore(self, host: Host) -> bool:
+        """Add updates that make the frame of a host, if it has none; return whether it had none.
+
+        Of blocks that one page has shown only the latest are restored.
+        """
+        key, shown = self._key(host.name), host.sightings
+        if self._connection.ask("EXISTS", key):
+            return False
+        once = [block for block, times in shown.items() if times == 1][-_MOST_BLOCKS:]
+        known = [*once, *(block for block, times in shown.items() if times > 1)]
+        pages = min(host.pages, MOST_UPDATES)
+        most = {ANY_MENU: MOST_UPDATES * shown.get(ANY_MENU, 0) // max(host.pages, MOST_UPDATES)}
+        times = {block: min(shown[block], most.get(block, _MENTIONS)) for block in known}
+        entries = [pack(1, [])] * pages + [
+            pack(_EVIDENCE, [block for block in known if times[block] > already])
+            for already in range(max(times.values(), default=0))
+        ]
+        if entries:
+            add = ("RPUSH", key, *entries)
+            self._connection.ask_all([add, ("EXPIRE", key, self._seconds)])
+        return True
+
     def all_of(self, name: str) -> list[Added]:
         """Return all updates of a host; none is counted as read."""
         found = self._connection.ask("LRANGE", self._key(name), 0, -1)

@@ -10,18 +10,20 @@ Keys that are scanned while slots move may be seen twice, or not.
 """
 
 import json
-import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy
+from dedup_filter.frames.host_frames import Host
+from dedup_filter.store.protocol import Waiting
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
+from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Layout
 from dedup_filter.store.redis.process import LEASE, new_index, read_meta, refuse
-from dedup_filter.store.redis.records import Head, pack_record
+from dedup_filter.store.redis.records import TOKEN_BYTES, Head
 from dedup_filter.store.redis.shared_records import SharedRecords
 from dedup_filter.text.page_url import host_of, url_key
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _BATCH = 256
-_NOBODY = bytes(8)
 
 
 class SharedReader(SharedRecords):
@@ -72,24 +73,27 @@ class SharedReader(SharedRecords):
         return Scheme.from_json(self._meta[b"scheme"].decode())
 
     def crawls(self) -> list[Crawl]:
-        """List the crawls in their order; one whose process was killed has not ended."""
+        """List the crawls in their order; one with a process at work, or killed, has not ended."""
         called = {number: name for name, number in self.connection.counts("crawls").items()}
         begun, ended = (
             {int(n): moment for n, moment in self.connection.counts(name).items()}
             for name in ("started", "ended")
         )
+        for of_crawl in self._processes().values():
+            ended.pop(int(of_crawl.split()[0]), None)
         last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
-        return [
-            Crawl(n, called.get(n), begun.get(n, 0), ended.get(n) or None)
-            for n in range(1, last + 1)
-        ]
+        return [Crawl(n, called.get(n), begun.get(n, 0), ended.get(n)) for n in range(1, last + 1)]
 
     def processes(self) -> list[str]:
         """Return the processes whose lease runs."""
-        key = self.connection.key
-        known = [name.decode() for name in self.connection.ask("HKEYS", key("processes"))]
+        key, known = self.connection.key, [name.decode() for name in self._processes()]
         alive = self.connection.ask_all([("EXISTS", key(f"process:{name}")) for name in known])
         return [name for name, is_alive in zip(known, alive, strict=True) if is_alive]
+
+    def _processes(self) -> dict[bytes, bytes]:
+        """Return process -> its crawl and options, of all that have not left."""
+        found: dict[bytes, bytes] = self.connection.ask("HGETALL", self.connection.key("processes"))
+        return found
 
 
 class SharedKeeper:
@@ -100,8 +104,9 @@ class SharedKeeper:
         if not connection.run("make", *new_index(connection, scheme), ""):
             refuse(connection, scheme)
         self._reader = SharedReader(connection)
-        self._batch: list[tuple[PageRecord, int]] = []
-        """Records, and the seconds that each has to live."""
+        self._frames = FrameLists(connection, self._reader.seconds)
+        self._commands: list[Command] = []
+        """The commands that write up to `_BATCH` records."""
         self._numbers = range(0)
 
     @classmethod
@@ -141,22 +146,32 @@ class SharedKeeper:
         Raises:
             ValueError: as `pack_record` does.
         """
-        left = 0
+        left = None
         if (seconds := self._reader.seconds) is not None:
             left = seconds - self._reader.age(record.last_seen)
             if left <= 0:
                 return None
         # A packed record has no fields for these: they come from the URL.
         record = record._replace(host=host_of(record.url), url_key=url_key(record.url))
-        pack_record(record)
+        head = Head.of_claim(
+            b"K" if record.is_kept else b"D", record.crawl.to_bytes(TOKEN_BYTES, "big")
+        )
+        key, reader = self._connection.key, self._reader
         if not self._numbers:
-            last = int(self._connection.ask("INCRBY", self._connection.key("ids"), _BATCH))
+            last = int(self._connection.ask("INCRBY", key("ids"), _BATCH))
             self._numbers = range(last - _BATCH + 1, last + 1)
-        number, self._numbers = self._numbers[0], self._numbers[1:]
-        self._batch.append((record._replace(page=number), left))
-        if len(self._batch) >= _BATCH:
+        record = record._replace(page=self._numbers[0])
+        self._commands.append(reader.put(head, record, left))
+        self._commands += reader.adds(record.page, reader.keys_of(record))
+        self._commands.append(("HINCRBY", key("totals"), record.outcome, 1))
+        self._numbers = self._numbers[1:]
+        if not self._numbers:
             self._write()
-        return number
+        return record.page
+
+    def restore_host(self, host: Host, waiting: Sequence[Waiting]) -> bool:  # noqa: ARG002
+        """Restore the frame of a host, but no waiting pages; False: the index knows the host."""
+        return self._frames.restore(host)
 
     def close(self) -> None:
         """Write the rest of the batch, and close the connections."""
@@ -164,14 +179,6 @@ class SharedKeeper:
             self._write()
 
     def _write(self) -> None:
-        commands, key = list[Command](), self._connection.key
-        for record, left in self._batch:
-            head = Head(b"K" if record.is_kept else b"D", 0, secrets.token_bytes(8), _NOBODY)
-            value = head.packed + pack_record(record)
-            life = ("EX", left) if left else ()
-            commands.append(("SET", self._reader.name(record.page), value, *life))
-            commands += self._reader.adds(record.page, self._reader.keys_of(record))
-            commands.append(("HINCRBY", key("totals"), record.outcome, 1))
-        # The batch is never retried after a fault: it may have been written and its answer lost.
-        self._batch = []
+        # They are never sent again after a fault: they may have come through, and the answer lost.
+        commands, self._commands = self._commands, []
         self._connection.ask_all(commands)

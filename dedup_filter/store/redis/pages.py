@@ -25,10 +25,10 @@ records have a lease, see `process`. A key of many pages keeps the entries of th
 When a server has lost writes, copies of the lost pages can be kept again; no page is dropped for
 one that was never kept.
 
-Cost: a new page 3 round trips and one to commit it, a page that repeats another 2 and one.
+Cost: a new page 3 round trips and one to commit it, a page that repeats another 2 or 3. A page that
+is read ahead: the claim and the commit of a new page, else none (`SharedPages.begin_ahead`).
 """
 
-import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -52,7 +52,6 @@ from dedup_filter.store.redis.layout import (
     url_key,
 )
 from dedup_filter.store.redis.process import LEASE, Process
-from dedup_filter.store.redis.read_ahead import ReadAhead
 from dedup_filter.store.redis.records import HEAD_BYTES, TOMBSTONE, Head, pack_record
 from dedup_filter.store.redis.shared_records import DONE, SharedRecords, View
 
@@ -63,6 +62,8 @@ _SKETCH_OF_DROPPED = 130
 """Bytes of hashes, 64 of them, beside the row: no other page is compared with a dropped page."""
 _MOST_READ = 8
 """Of the first records at a URL, and of the last ones."""
+OF_LOST = 0
+"""The crawl of a page at the URL of the judged one whose process was killed: before all others."""
 
 
 class Overtaken(Exception):  # noqa: N818 - it is no error
@@ -94,7 +95,6 @@ class SharedPages(SharedRecords):
         days = config.expire_days
         seconds = None if days is None else expiry_seconds(days)
         super().__init__(process.connection, process.layout, seconds)
-        self._ahead = ReadAhead(process.connection)
         self.process, self._max_distance = process, config.max_distance
         self._held: dict[int, _Held] = {}
         self._given_up: dict[int, _Held] = {}
@@ -112,12 +112,12 @@ class SharedPages(SharedRecords):
     def begin_ahead(self, urls: Sequence[int], others: Sequence[Command]) -> list[Any]:
         """Read the pages at the URLs of several pages; return the answers to other commands.
 
-        Until `end_ahead`, what these pages read is known already, see `read_ahead`. Cost: one round
-        trip for all, three if pages are at their URLs.
+        Then `read_ahead` reads their keys. What both have read costs each of these pages no round
+        trip (see `calls`). Cost: one round trip for all, three if pages are at their URLs.
         """
-        self._ahead.start()
+        self.calls.read_ahead()
         keys = [url_key(each) for each in urls]
-        answers = self.ask_all([*self.reads(keys), *others])
+        answers = self.calls.ask_all([*self.reads(keys), *others])
         there = found_in(answers[: len(keys)], keys)
         views = self.views([*dict.fromkeys(page for pages in there for page in _ends(pages))])
         # An earlier visit that was dropped is judged by its original, too.
@@ -131,40 +131,9 @@ class SharedPages(SharedRecords):
         Cost: one round trip for all, two if there are any.
         """
         keys = [*set().union(*keys_of_pages)]
-        found = dict(zip(keys, found_in(self.ask_all(self.reads(keys)), keys), strict=True))
+        found = dict(zip(keys, found_in(self.calls.ask_all(self.reads(keys)), keys), strict=True))
         some = (ranked([found[key] for key in of_page]) for of_page in keys_of_pages)
         self.views([*dict.fromkeys(chain(*some))])
-
-    @property
-    def is_ahead(self) -> bool:
-        """Whether what several pages read is known."""
-        return self._ahead.is_on
-
-    def end_ahead(self) -> None:
-        """Forget what several pages read."""
-        self._ahead.stop()
-
-    def ask_all(self, commands: Sequence[Command], *, is_fresh: bool = False) -> list[Any]:
-        """Return the answers to commands, in no round trip if all are known."""
-        return self._ahead.ask_all(commands, is_fresh=is_fresh)
-
-    def send_later(self, commands: Sequence[Command]) -> None:
-        """Send commands with the next call, or with `finish`."""
-        self._ahead.send_later(commands)
-
-    def finish(self) -> None:
-        """Send what waits for the next call."""
-        self._ahead.send()
-
-    def views(self, pages: Sequence[int], *, is_fresh: bool = False) -> dict[int, View | None]:
-        """Return page -> its record; only one that is decided may be known already."""
-        found = super().views(pages, is_fresh=is_fresh)
-        self._ahead.forget(
-            self.name(page)
-            for page, view in found.items()
-            if view is None or view.head.is_undecided
-        )
-        return found
 
     # Look-ups
 
@@ -178,7 +147,7 @@ class SharedPages(SharedRecords):
         self._own = 0
         self._forget_given_up()
         keys = [] if at_url is None else [url_key(at_url)]
-        answers = self.ask_all([*self.reads(keys), *others])
+        answers = self.calls.ask_all([*self.reads(keys), *others])
         if at_url is not None:
             self._take_url(at_url, answers[:1])
         return answers[len(keys) :]
@@ -186,7 +155,7 @@ class SharedPages(SharedRecords):
     def read(self, keys: Collection[Key]) -> None:
         """Read the pages that have one of some keys. Cost: one round trip, two if there are any."""
         some = [*keys]
-        self._take(some, self.ask_all(self.reads(some)))
+        self._take(some, self.calls.ask_all(self.reads(some)))
 
     def equal(self, digest: bytes) -> list[int]:
         """Return the pages with a digest, the earliest first."""
@@ -213,7 +182,7 @@ class SharedPages(SharedRecords):
     def visits(self, key: int) -> list[PageRecord]:
         """Return the records at a URL, kept or dropped, the latest first."""
         if key not in self._at_url:
-            self._take_url(key, self.ask_all(self.reads([url_key(key)])))
+            self._take_url(key, self.calls.ask_all(self.reads([url_key(key)])))
         there = [self._views[page] for page in self._at_url[key] if page in self._views]
         found = [view.record for view in there if self._counts(view)]
         found = [each for each in found if each.url_key == key]
@@ -253,7 +222,7 @@ class SharedPages(SharedRecords):
         Raises:
             Overtaken: another page was claimed or kept meanwhile, or the lease is over.
         """
-        head = Head(b"C", 0, secrets.token_bytes(8), self.process.name)
+        head = Head.of_claim(b"C", self.process.name)
         held = _Held(head, record, [*keys, *self._of_url(record)], is_still)
         self._held[record.page] = held
         try:
@@ -278,11 +247,11 @@ class SharedPages(SharedRecords):
         held = self._held.get(number)
         if held is None:
             self._drop(record)
-        elif record.page != number and self.revise([record]):
+        elif record.page != number and self.revise([record], self.process.name):
             forward = self.swap(
                 number, held.head, held.head.now(b"F"), ENTRY.pack(record.page), _FORWARD_SECONDS
             )
-            self.ask_all([forward, *self.cuts(number, held.keys)])
+            self.calls.ask_all([forward, *self.cuts(number, held.keys)])
             del self._held[number]
             return record
         else:
@@ -313,12 +282,16 @@ class SharedPages(SharedRecords):
         """Delete a page in any state, also in one that was set by a call whose answer was lost."""
         head = held.head
         while head.nonce == held.head.nonce:
-            [answer] = self.ask_all([self.swap(number, head, None)])
+            [answer] = self.calls.ask_all([self.swap(number, head, None)])
             if not answer or answer == DONE:
-                self.send_later(self.cuts(number, held.keys))
+                self.calls.send_later(self.cuts(number, held.keys))
                 return
             # Another page has its number if a server has lost writes, and may have its keys, too.
             head = Head.of(answer)
+
+    def is_of_other(self, page: int) -> bool:
+        """Return whether a page was read, and another process has written it."""
+        return page in self._views and self._views[page].head.process != self.process.name
 
     def nonce(self, page: int) -> bytes:
         """Return the random number of a page that was read and is undecided; b"" for others."""
@@ -347,18 +320,31 @@ class SharedPages(SharedRecords):
 
     def _write_and_look(self, number: int, held: _Held) -> None:
         """Write the record and the keys of a page, then look at the pages that came meanwhile."""
-        began, value = monotonic(), held.head.packed + pack_record(held.record)
-        commands: list[Command] = [("SET", self.name(number), value, "NX", "EX", LEASE)]
+        began, commands = monotonic(), [self.put(held.head, held.record, LEASE)]
         for add, read in zip(self.adds(number, held.keys), self.reads(held.keys), strict=True):
             commands += [add, read]
-        is_set, *answers = self.ask_all(commands, is_fresh=True)
+        # Records that were read ahead may have changed: a visit was made, or a frame was learnt.
+        again = [*self._views] if self.calls.are_ahead else []
+        commands += [("GET", self.name(page)) for page in again]
+        is_set, *answers = self.calls.ask_all(commands, is_fresh=True)
         if not is_set or monotonic() - began > LEASE:  # a reader has met an entry before it
             raise Overtaken
-        self._look(number, held, answers[1::2])
+        self._look(number, held, answers[1 : 2 * len(held.keys) : 2], again)
 
-    def _look(self, number: int, held: _Held, buckets: Sequence[bytes]) -> None:
-        """Withdraw for pages that came meanwhile, and overrule claiming ones of higher numbers."""
+    def _look(
+        self,
+        number: int,
+        held: _Held,
+        buckets: Sequence[bytes],
+        again: Sequence[int] = (),
+    ) -> None:
+        """Withdraw for pages that came meanwhile, and overrule claiming ones of higher numbers.
+
+        `again`: pages that are known already, and may have changed.
+        """
         self._own, known = number, self._views.copy()
+        for page in again:
+            self._views.pop(page, None)
         while True:
             self._take(held.keys, buckets, full=held.full)
             if self._views != known and not held.is_still():
@@ -369,12 +355,12 @@ class SharedPages(SharedRecords):
                 for page, view in self._views.items()
                 if view.head.state == b"C" and page > number
             }
-            answers = self.ask_all([*rivals.values()])
+            answers = self.calls.ask_all([*rivals.values()])
             if all(answer == DONE for answer in answers):
                 return
             # Also those that have withdrawn since, and are in no bucket any more.
             self._read_pages({page: [] for page in rivals})
-            buckets = self.ask_all(self.reads(held.keys), is_fresh=True)
+            buckets = self.calls.ask_all(self.reads(held.keys), is_fresh=True)
 
     def _decide(self, number: int, state: bytes, rest: bytes, seconds: int) -> bool:
         """Set the state of a page; return False if its record is gone.
@@ -386,7 +372,9 @@ class SharedPages(SharedRecords):
         while True:
             new = held.head.now(state)
             cuts = self.cuts(number, held.full)
-            answer, *_ = self.ask_all([self.swap(number, held.head, new, rest, seconds), *cuts])
+            answer, *_ = self.calls.ask_all(
+                [self.swap(number, held.head, new, rest, seconds), *cuts]
+            )
             if answer in (DONE, new.packed):  # it is set already if an earlier answer was lost
                 held.head = new
                 return True
@@ -394,40 +382,36 @@ class SharedPages(SharedRecords):
             if there is None or there.nonce != held.head.nonce or there.state != b"C":
                 return False
             held.head = there  # overruled
-            self._look(number, held, self.ask_all(self.reads(held.keys), is_fresh=True))
+            self._look(number, held, self.calls.ask_all(self.reads(held.keys), is_fresh=True))
 
     def _kept(self, number: int, held: _Held, record: PageRecord) -> PageRecord:
         """Keep a claimed page. If its lease is over, it is kept all the same."""
         rest = b""
         if record != held.record._replace(is_pending=False):
             rest, new = pack_record(record), self.keys_of(record).difference(held.keys)
-            self.ask_all(self.adds(number, new))
+            self.calls.ask_all(self.adds(number, new))
             held.keys += new
         is_there = self._decide(number, b"K", rest, self.seconds or 0)
         while not is_there:
             # Its entries may be gone, too; it may be kept beside a page that came since.
             if held.head.state == b"C":
                 raise Overtaken
-            life = () if self.seconds is None else ("EX", self.seconds)
-            head = held.head.now(b"K")
-            value = head.packed + pack_record(record)
-            put = "SET", self.name(record.page), value, "NX", *life
-            answers = self.ask_all([put, *self.adds(record.page, held.keys)])
+            put = self.put(held.head.now(b"K"), record, self.seconds)
+            answers = self.calls.ask_all([put, *self.adds(record.page, held.keys)])
             is_there = bool(answers[0])
             if not is_there:
                 record = record._replace(page=self.process.number())
         del self._held[number]
-        if self.is_ahead:
-            kept = held.head.now(b"K")
-            self._ahead.keep(self.name(record.page), kept.packed + pack_record(record))
+        if self.calls.are_ahead:
+            value = held.head.now(b"K").packed + pack_record(record)
+            self.calls.keep(self.name(record.page), value)
         return record
 
     def _drop(self, record: PageRecord) -> None:
-        head = Head(b"D", 0, secrets.token_bytes(8), self.process.name)
-        life = () if self.seconds is None else ("EX", self.seconds)
         record = record._replace(sketch=thinned(record.sketch, _SKETCH_OF_DROPPED))
-        put = "SET", self.name(record.page), head.packed + pack_record(record), "NX", *life
-        self.send_later([put, *self.adds(record.page, self._of_url(record))])
+        put = self.put(Head.of_claim(b"D", self.process.name), record, self.seconds)
+        self.calls.send_later([put, *self.adds(record.page, self._of_url(record))])
+        self.calls.keep(put[1], put[2])
 
     def _of_url(self, record: PageRecord) -> list[Key]:
         """Return the key of a page's URL, unless many pages are there."""
@@ -457,7 +441,20 @@ class SharedPages(SharedRecords):
     def _take_url(self, key: int, buckets: Sequence[bytes | None]) -> None:
         there = found_in(buckets, [url_key(key)])[0]
         self._at_url[key] = there
-        self._read_pages({page: [url_key(key)] for page in _ends(there)})
+        some = _ends(there)
+        self._read_pages({page: [url_key(key)] for page in some})
+        self._mark_lost([self._views[page] for page in some if page in self._views])
+
+    def _mark_lost(self, at_url: Sequence[View]) -> None:
+        """Let pages of killed processes, and their copies at this URL, be of an earlier crawl."""
+        lost = {
+            view.record.page
+            for view in at_url
+            if not view.head.is_undecided and self.process.is_lost(view.head.process)
+        }
+        for head, record in at_url:
+            if not lost.isdisjoint((record.page, record.original)):
+                self._views[record.page] = View(head, record._replace(crawl=OF_LOST))
 
     def _take(
         self, keys: Sequence[Key], buckets: Sequence[bytes | None], full: list[Key] | None = None
@@ -488,7 +485,9 @@ class SharedPages(SharedRecords):
             ("SET", self.name(page), TOMBSTONE, "NX", "EX", _LEASE_OF_TOMBSTONE) for page in missing
         ]
         late = [
-            page for page, answer in zip(missing, self.ask_all(stones), strict=True) if not answer
+            page
+            for page, answer in zip(missing, self.calls.ask_all(stones), strict=True)
+            if not answer
         ]
         views.update(self.views(late))
         for page, view in views.items():
@@ -496,7 +495,7 @@ class SharedPages(SharedRecords):
                 self._views[page] = view
             else:
                 self._views.pop(page, None)
-                self.send_later(self.cuts(page, entries[page]))
+                self.calls.send_later(self.cuts(page, entries[page]))
 
     def _is_lost(self, page: int, head: Head) -> bool:
         """Return whether a page is one of this process, which does not hold it; then delete it.
@@ -506,7 +505,7 @@ class SharedPages(SharedRecords):
         is_ours = head.is_undecided and head.process == self.process.name
         if not is_ours or page in self._held:
             return False
-        self.ask_all([self.swap(page, head, None)])
+        self.calls.ask_all([self.swap(page, head, None)])
         return True
 
 

@@ -4,10 +4,14 @@
     number   numbers for pages, taken from the servers in blocks
     beat     renew the lease of the process and of its undecided records; outcomes -> totals
     leave    send the last counts, and end the lease
+    lost     has another process neither left nor gone on with its beats?
 
 Records of undecided pages expire when their lease is over, unless their process renews it. A thread
 does, because a crawl may make no calls for a while. So the pages of a dead process are gone after
 `LEASE` seconds, and a record that a server has lost and got back is gone, too.
+
+A killed process stays listed without a lease: what it kept may be in no feed, so its pages are kept
+when they come again, also in the same crawl.
 """
 
 import json
@@ -17,6 +21,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event, Lock, Thread
+from time import monotonic, sleep
 from time import time as now
 from typing import Any, Final, NoReturn
 
@@ -24,15 +29,18 @@ from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooN
 from dedup_filter.store.records import Scheme
 from dedup_filter.store.redis.connection import Command, Connection
 from dedup_filter.store.redis.layout import Layout
-from dedup_filter.store.redis.records import FORMAT
+from dedup_filter.store.redis.records import FORMAT, TOKEN_BYTES
 from dedup_filter.wording import counted
 
 logger = logging.getLogger(__name__)
 
 LEASE: Final = 30
 """Seconds without a heartbeat after which a process counts as dead."""
-_BEATS = 3
+_BEATS = 30
 """Heartbeats in the time of a lease."""
+_MISSED = 3
+"""Heartbeats without which the pages of a process are taken for those of a killed one."""
+_PAUSE = 0.05
 _BLOCK = 256
 """Numbers of pages that a process takes at once."""
 _TOO_MANY = 10
@@ -52,16 +60,17 @@ class Process:
         self, connection: Connection, scheme: Scheme, crawl: str | None, options: Mapping[str, Any]
     ) -> None:
         self.connection = connection
-        self.name = secrets.token_bytes(8)
+        self.name = secrets.token_bytes(TOKEN_BYTES)
         self.crawl = 0
         """The number of the crawl; 0: not joined yet."""
         self.layout = Layout(0)
         """The buckets of the index."""
-        self.ended = frozenset[int]()
-        """Crawls that ended before this one began. A crawl with a killed process has not ended."""
         self.renewals: Callable[[], list[Command]] = list
         """Returns the commands that renew the leases of undecided pages."""
         self._identity = b""
+        self._joined = 0.0
+        self._are_lost: dict[bytes, bool] = {self.name: False}
+        """Process that is over, or this one -> whether it was lost."""
         self._is_deleted = False
         self._numbers = range(0)
         self._scheme = scheme
@@ -145,6 +154,28 @@ class Process:
             self._unbrought.clear()
             self.connection.ask_all(self.renewals())
 
+    def is_lost(self, name: bytes) -> bool:
+        """Return whether a process was killed: it has not left the index, and shows no life.
+
+        Cost: a round trip, none if the process was found to be over before. If it may have been
+        killed just before this one joined, waits for its heartbeat, or until three are missing.
+        """
+        key = self.connection.key
+        asks = [("HGET", key("processes"), name.hex()), ("PTTL", key(f"process:{name.hex()}"))]
+        while name not in self._are_lost:
+            at_work = monotonic() - self._joined
+            listed, left = self.connection.ask_all(asks)
+            silence = LEASE - left / 1000
+            if listed is None or left < 0:
+                self._are_lost[name] = listed is not None
+            elif silence > _MISSED * LEASE / _BEATS:
+                return True
+            elif silence < at_work:  # a heartbeat came since this process has joined
+                return False
+            else:
+                sleep(_PAUSE)
+        return self._are_lost[name]
+
     def totals(self) -> dict[str, int]:
         """Return how many pages all processes have judged, by outcome."""
         # Counts that a server has lost may be subtracted later.
@@ -160,9 +191,9 @@ class Process:
         key, name = self.connection.key, self.name.hex()
         self.connection.ask_all(
             [
-                ("HSETNX", key("ended"), self.crawl, int(now())),
-                ("UNLINK", key(f"process:{name}")),
+                ("HSET", key("ended"), self.crawl, int(now())),
                 ("HDEL", key("processes"), name),
+                ("UNLINK", key(f"process:{name}")),
             ]
         )
 
@@ -182,6 +213,7 @@ class Process:
             refuse(self.connection, self._scheme)
         options = json.dumps(self._options, sort_keys=True)
         about = self._crawl_name, int(now()), self.crawl
+        self._joined = monotonic()
         crawl, others = self.connection.run("join", self.name.hex(), LEASE, options, *about)
         if others and not is_back:
             logger.info(
@@ -204,8 +236,7 @@ class Process:
                 f"{self.connection}; choose the same, wait until they have ended (one that was "
                 f"killed counts as at work for {LEASE} seconds), or {_OTHER_NAME}"
             )
-        meta, ended = read_meta(self.connection), self.connection.counts("ended")
-        self.ended = frozenset(int(number) for number, moment in ended.items() if moment)
+        meta = read_meta(self.connection)
         self.crawl, self._identity = int(crawl), meta[b"id"]
         self.layout.bits, self.layout.has_tables = int(meta[b"bits"]), meta[b"tables"] == b"1"
         return differing

@@ -9,12 +9,12 @@ Records seen last before `seconds` ago are gone, if a bound is given.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from time import time as now
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.store.records import PageRecord
+from dedup_filter.store.redis.calls import Calls
 from dedup_filter.store.redis.connection import Command, Connection
 from dedup_filter.store.redis.layout import (
     MOST_OF_KEY,
@@ -26,11 +26,11 @@ from dedup_filter.store.redis.layout import (
     url_key,
 )
 from dedup_filter.store.redis.records import (
+    HEAD_BYTES,
     SUMMARY_BYTES,
     Head,
     Summary,
     pack_record,
-    split_record,
     unpack_record,
 )
 
@@ -53,9 +53,12 @@ class SharedRecords:
 
     def __init__(self, connection: Connection, layout: Layout, seconds: int | None) -> None:
         self.connection, self.layout, self.seconds = connection, layout, seconds
+        self.calls = Calls(connection)
 
     def views(self, pages: Sequence[int], *, is_fresh: bool = False) -> dict[int, View | None]:
         """Return page -> its record, in this order; None: there is none, or it has expired.
+
+        `is_fresh`: none is known already; nor is one that is missing or undecided.
 
         Raises:
             StoreCorrupt: a record is damaged.
@@ -64,8 +67,10 @@ class SharedRecords:
         for at in range(0, len(pages), _AT_ONCE):
             some = pages[at : at + _AT_ONCE]
             reads = [("GET", self.name(page)) for page in some]
-            values = self.ask_all(reads, is_fresh=is_fresh)
+            values = self.calls.ask_all(reads, is_fresh=is_fresh)
             found.update((page, self._view(page, v)) for page, v in zip(some, values, strict=True))
+        may_change = (p for p, view in found.items() if view is None or view.head.is_undecided)
+        self.calls.forget(map(self.name, may_change))
         return found
 
     def numbers(self) -> list[int]:
@@ -83,7 +88,7 @@ class SharedRecords:
         for at in range(0, len(numbers), _AT_ONCE):
             some = numbers[at : at + _AT_ONCE]
             reads = [("GETRANGE", self.name(page), 0, last) for page in some]
-            for page, value in zip(some, self.ask_all(reads), strict=True):
+            for page, value in zip(some, self.calls.ask_all(reads), strict=True):
                 summary = Summary.of(value)
                 if summary is not None and not self.is_over(summary.last_seen):
                     yield page, summary
@@ -98,33 +103,32 @@ class SharedRecords:
     def pages_at(self, key: int) -> list[int]:
         """Return the pages at a URL, by its key."""
         wanted = [url_key(key)]
-        return found_in(self.ask_all(self.reads(wanted)), wanted)[0]
+        return found_in(self.calls.ask_all(self.reads(wanted)), wanted)[0]
 
-    def revise(self, records: Sequence[PageRecord]) -> list[int]:
-        """Give pages other measures; return those that were there.
+    def revise(self, records: Sequence[PageRecord], process: bytes) -> list[int]:
+        """Give pages other measures, from a process; return those that were there.
 
         Cost: three round trips for all of them.
         """
         views = self.views([each.page for each in records], is_fresh=True)
-        changes = [
-            (view, each, self.keys_of(view.record), self.keys_of(each))
-            for each in records
+        adds, swaps, life = list[Command](), list[Command](), self.seconds or 0
+        changes = list[tuple[int, set[Key], set[Key]]]()
+        for record in records:
+            page, view = record.page, views[record.page]
             # Another page may have its number since a server has lost writes.
-            if (view := views[each.page]) is not None
-            and view.record.url_key == each.url_key
-            and view.head.state in _SETTLED
-        ]
-        adds = [self.adds(each.page, new - old) for _, each, old, new in changes]
-        self.ask_all([*chain(*adds)])
-        life = self.seconds or 0
-        swaps = [
-            self.swap(each.page, view.head, view.head.revised(), pack_record(each), life)
-            for view, each, *_ in changes
-        ]
-        done = [answer == DONE for answer in self.ask_all(swaps)]
-        for (_, each, old, new), is_done in zip(changes, done, strict=True):
-            self.send_later(self.cuts(each.page, old - new if is_done else new - old))
-        return [each.page for (_, each, *_), is_done in zip(changes, done, strict=True) if is_done]
+            is_there = view is not None and view.record.url_key == record.url_key
+            if view is None or not is_there or view.head.state not in _SETTLED:
+                continue
+            old, new = self.keys_of(view.record), self.keys_of(record)
+            adds += self.adds(page, new - old)
+            head = view.head.revised(process)
+            swaps.append(self.swap(page, view.head, head, pack_record(record), life))
+            changes.append((page, old - new, new - old))
+        self.calls.ask_all(adds)
+        done = [answer == DONE for answer in self.calls.ask_all(swaps)]
+        for (page, gone, came), is_done in zip(changes, done, strict=True):
+            self.calls.send_later(self.cuts(page, gone if is_done else came))
+        return [page for (page, *_), is_done in zip(changes, done, strict=True) if is_done]
 
     def delete(self, pages: Sequence[int], at_url: int | None = None) -> list[int]:
         """Delete pages that are kept or dropped; return those that were there.
@@ -143,16 +147,18 @@ class SharedRecords:
             }
             swaps = [self.swap(page, view.head, None) for page, view in views.items()]
             cuts = list[Command]()
-            for page, answer in zip(views, self.ask_all(swaps), strict=True):
+            for page, answer in zip(views, self.calls.ask_all(swaps), strict=True):
                 if answer == DONE:
                     gone.append(page)
                     cuts += self.cuts(page, self.keys_of(views[page].record))
-            self.send_later(cuts)
+            self.calls.send_later(cuts)
         return gone
 
     def forget_at(self, key: int) -> int:
         """Delete all pages at a URL, by its key, but pending ones; return their number."""
-        return len(self.delete(self.pages_at(key), at_url=key))
+        gone = self.delete(self.pages_at(key), at_url=key)
+        self.calls.send()
+        return len(gone)
 
     def count(self, *, is_kept: bool | None = None) -> int:
         """Count the kept or the dropped pages, or both, pending ones too. Cost: as `summaries`."""
@@ -186,7 +192,7 @@ class SharedRecords:
                 for key in self.keys_of(view.record)
             ]
             keys = [key for _, key in wanted]
-            found = found_in(self.ask_all(self.reads(keys)), keys)
+            found = found_in(self.calls.ask_all(self.reads(keys)), keys)
             for (page, _), pages in zip(wanted, found, strict=True):
                 if page not in pages and len(pages) < MOST_OF_KEY:
                     lacking.add(page)
@@ -202,17 +208,6 @@ class SharedRecords:
         return int(now()) - last_seen
 
     # Commands
-
-    def ask_all(self, commands: Sequence[Command], *, is_fresh: bool = False) -> list[Any]:  # noqa: ARG002
-        """Return the answers to commands, in one round trip to each node.
-
-        `is_fresh`: a class that reads ahead reads values anew.
-        """
-        return self.connection.ask_all(commands)
-
-    def send_later(self, commands: Sequence[Command]) -> None:
-        """Send commands whose answers nobody waits for."""
-        self.ask_all(commands)
 
     def keys_of(self, record: PageRecord) -> set[Key]:
         """Return the keys by which a recorded page is found."""
@@ -235,6 +230,11 @@ class SharedRecords:
         script, bucket = self.connection.script, self._bucket
         return [script("cut", bucket(key), entry_of(key, page)) for key in keys]
 
+    def put(self, head: Head, record: PageRecord, seconds: int | None) -> Command:
+        """Return the command that writes a record, if its number has none; None: without end."""
+        life = () if seconds is None else ("EX", seconds)
+        return "SET", self.name(record.page), head.packed + pack_record(record), "NX", *life
+
     def swap(
         self, page: int, old: Head, new: Head | None, rest: bytes = b"", seconds: int | str = ""
     ) -> Command:
@@ -249,10 +249,10 @@ class SharedRecords:
         if value is None:
             return None
         try:
-            head, packed = split_record(value)
+            head = Head.of(value)
             if head.is_of_no_page:
                 return None
-            record = unpack_record(page, packed, is_pending=head.is_undecided)
+            record = unpack_record(page, value[HEAD_BYTES:], is_pending=head.is_undecided)
         except ValueError as error:
             raise StoreCorrupt(
                 f"{self.connection}: the record of page {page} is damaged: {error}"

@@ -89,6 +89,7 @@ def test_filters_narrow_the_list(page, duplicates):
     page.wait_for_selector("#duplicate-list .empty:not([hidden])")
 
 
+@pytest.mark.slow
 def test_columns_sort_both_ways(page, duplicates):
     keys = {
         "host": lambda record: record.host,
@@ -165,6 +166,7 @@ def test_a_reload_begins_with_all_pairs_and_no_filter(page, report):
     assert [page.input_value(f"#{name}") for name in ("search", "outcome")] == ["", ""]
 
 
+@pytest.mark.slow
 def test_keys_are_explained_and_do_nothing_while_one_types(page):
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()
@@ -215,6 +217,7 @@ def test_hostile_pages_are_shown_and_do_nothing(page):
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_each_view_fits_a_desk_and_a_phone_in_light_and_dark(opened, report, width):
     page = opened(report, viewport={"width": width, "height": 800})
@@ -231,6 +234,7 @@ def test_each_view_fits_a_desk_and_a_phone_in_light_and_dark(opened, report, wid
     assert page.faults == []
 
 
+@pytest.mark.slow
 def test_without_kept_texts_it_says_how_to_keep_them(opened, tmp_path):
     index = made_index(tmp_path / "index", keep_text=False)
     written = write_report(index, tmp_path / "r.html", {}, Amounts())
@@ -242,6 +246,7 @@ def test_without_kept_texts_it_says_how_to_keep_them(opened, tmp_path):
     assert (written.texts, page.faults) == (0, [])
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_said(opened, index, tmp_path):
     written = write_report(index, tmp_path / "r.html", {}, Amounts(8, 3))
     page = opened(tmp_path / "r.html")
@@ -254,6 +259,7 @@ def test_what_is_left_out_is_said(opened, index, tmp_path):
     assert (written.listed, written.texts, page.faults) == (8, 3, [])
 
 
+@pytest.mark.slow
 def test_crawls_are_told_apart_and_their_names_are_texts(opened, tmp_path):
     index, names = tmp_path / "index", ["first", "</td><script>window.hacked=6</script>\u202e"]
     for number, name in enumerate(names):

@@ -1,7 +1,8 @@
 """The places that an index can be in, each with what it promises.
 
 A test that takes `place` states the contract of all of them; one that takes `kept_place`, of those
-that outlive their process; `directory` and `local_place` are for what is not promised of servers.
+that outlive their process; `directory` and `local_place` are for what is not promised of servers,
+`memory` for rules that are the same wherever pages are.
 A new kind of place joins by a class here.
 """
 
@@ -76,6 +77,7 @@ def each_of(*kinds):
 
 
 place = each_of(InMemory, InDirectory, InRedis, InCluster)
+memory = each_of(InMemory)
 kept_place = each_of(InDirectory, InRedis, InCluster)
 local_place = each_of(InMemory, InDirectory)
 directory = each_of(InDirectory)

@@ -1,6 +1,7 @@
 """A page that names another one as canonical repeats it if that is known and has what it says."""
 
 import sqlite3
+from contextlib import contextmanager
 
 import pytest
 
@@ -22,11 +23,23 @@ def page(article):
     return make
 
 
-@pytest.fixture
-def pages(place, page):
-    """A filter that has seen a page of eight paragraphs."""
+@contextmanager
+def whole_seen(place, page):
+    """Open a filter that has seen a page of eight paragraphs."""
     with place.open(canonical=True, shared_phrases=False) as opened:
         assert opened.see(WHOLE, html=page(range(8))).outcome == "new"
+        yield opened
+
+
+@pytest.fixture
+def pages(place, page):
+    with whole_seen(place, page) as opened:
+        yield opened
+
+
+@pytest.fixture
+def in_memory(memory, page):
+    with whole_seen(memory, page) as opened:
         yield opened
 
 
@@ -43,8 +56,8 @@ def test_a_part_repeats_its_canonical_page_however_far_its_fingerprint_is(pages,
     assert verdict.similarity > 0.95
 
 
-def test_without_the_option_canonical_links_are_nothing(place, page):
-    with place.open(shared_phrases=False) as opened:
+def test_without_the_option_canonical_links_are_nothing(memory, page):
+    with memory.open(shared_phrases=False) as opened:
         opened.see(WHOLE, html=page(range(8)))
         verdict = opened.see("http://a.example/part", html=page(range(2, 5), WHOLE))
     assert (verdict.outcome, verdict.reason) == ("new", None)
@@ -60,14 +73,14 @@ def test_without_the_option_canonical_links_are_nothing(place, page):
     ],
 )
 @pytest.mark.parametrize("headline", ["One story", "Story {}"])
-def test_a_site_that_names_one_page_on_all_others_loses_nothing(pages, page, others, headline):
+def test_a_site_that_names_one_page_on_all_others_loses_nothing(in_memory, page, others, headline):
     for number in range(12):
         html = page(others(number), "/whole", headline.format(number))
-        assert pages.see(f"http://a.example/{number}", html=html).outcome == "new"
+        assert in_memory.see(f"http://a.example/{number}", html=html).outcome == "new"
 
 
-def test_low_similarity_is_for_pages_that_are_near_in_bits(place, page):
-    with place.open(canonical=True, min_similarity=0, learn_frames=False) as opened:
+def test_low_similarity_is_for_pages_that_are_near_in_bits(memory, page):
+    with memory.open(canonical=True, min_similarity=0, learn_frames=False) as opened:
         opened.see(WHOLE, html=page(range(8)))
         for number in range(12):
             html = page([*range(2), number + 10, number + 30], WHOLE)
@@ -75,8 +88,8 @@ def test_low_similarity_is_for_pages_that_are_near_in_bits(place, page):
             assert found.original != WHOLE
 
 
-def test_where_bits_alone_decide_they_do(place, page):
-    with place.open(canonical=True, min_similarity=None) as opened:
+def test_where_bits_alone_decide_they_do(memory, page):
+    with memory.open(canonical=True, min_similarity=None) as opened:
         opened.see(WHOLE, html=page(range(8)))
         part = opened.see("http://b.example/part", html=page(range(2, 5), WHOLE))
         near = opened.see("http://b.example/near", html=page([*range(7), 20], WHOLE))
@@ -93,8 +106,8 @@ def test_where_bits_alone_decide_they_do(place, page):
         " http://a.example/whole ",
     ],
 )
-def test_spellings_of_a_canonical_url(pages, page, canonical):
-    verdict = pages.see("http://a.example/part", html=page(range(2, 5), canonical))
+def test_spellings_of_a_canonical_url(in_memory, page, canonical):
+    verdict = in_memory.see("http://a.example/part", html=page(range(2, 5), canonical))
     assert verdict.original == WHOLE
 
 
@@ -111,8 +124,8 @@ def test_spellings_of_a_canonical_url(pages, page, canonical):
         '/whole"><link rel="canonical" href="http://[1/',
     ],
 )
-def test_itself_an_unknown_page_or_several_pages_tell_nothing(pages, page, canonical):
-    verdict = pages.see("http://a.example/part", html=page(range(2, 5), canonical))
+def test_itself_an_unknown_page_or_several_pages_tell_nothing(in_memory, page, canonical):
+    verdict = in_memory.see("http://a.example/part", html=page(range(2, 5), canonical))
     assert (verdict.outcome, verdict.reason) == ("new", None)
 
 
@@ -127,8 +140,8 @@ def test_the_header_names_it_too_and_must_agree(pages, page):
         pages.see("http://a.example/4", html=page(range(3)), link=b"")
 
 
-def test_a_text_has_a_header_too(place, article):
-    with place.open(canonical=True) as opened:
+def test_a_text_has_a_header_too(memory, article):
+    with memory.open(canonical=True) as opened:
         text = "\n".join(article(number, words=60) for number in range(8))
         opened.see(WHOLE, text=text)
         link = f"<{WHOLE}>; rel=canonical"
@@ -136,8 +149,8 @@ def test_a_text_has_a_header_too(place, article):
     assert (part.original, part.reason) == (WHOLE, "canonical")
 
 
-def test_a_page_with_little_text_repeats_only_its_equal(place):
-    with place.open(canonical=True) as opened:
+def test_a_page_with_little_text_repeats_only_its_equal(memory):
+    with memory.open(canonical=True) as opened:
         opened.see(WHOLE, html="<title>T</title><p>Only some words are here to read.")
         html = f"<link rel=canonical href={WHOLE}><title>T</title><p>Only some words are here."
         assert opened.see("http://a.example/1", html=html).outcome == "unjudged"

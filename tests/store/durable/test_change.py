@@ -1,6 +1,7 @@
 """`Verdict.change`: the share of a page's words that came or went since an earlier crawl."""
 
 import random
+from functools import partial
 
 import pytest
 from made_text import prose
@@ -8,14 +9,15 @@ from made_text import prose
 URL = "http://a.example/page"
 
 
-@pytest.fixture
-def crawl(kept_place):
-    def run(*pages, **options):
-        options = {"changes": True, **options}
-        with kept_place.open(**options) as judged:
-            return [judged.see(url, html=html(text)) for url, text in pages]
+def crawl_at(place, *pages, **options):
+    options = {"changes": True, **options}
+    with place.open(**options) as judged:
+        return [judged.see(url, html=html(text)) for url, text in pages]
 
-    return run
+
+@pytest.fixture
+def crawl(directory):
+    return partial(crawl_at, directory)
 
 
 def said(number, words=300):
@@ -30,7 +32,8 @@ def html(words):
     return "".join(f"<p>{' '.join(part)}</p>" for part in parts)
 
 
-def test_a_page_is_measured_against_the_latest_earlier_crawl(crawl):
+def test_a_page_is_measured_against_the_latest_earlier_crawl(kept_place):
+    crawl = partial(crawl_at, kept_place)
     first, second = said(1), said(2)
     [page] = crawl((URL, first))
     assert (page.outcome, page.change) == ("new", None)

@@ -22,22 +22,6 @@ def outcomes(pages, article, *numbers):
     ]
 
 
-def test_a_claim_is_settled_once(pages, claim, article):
-    kept, gone = claim("kept", 1), claim("gone", 2)
-    for _ in range(2):
-        pages.commit(kept)
-        pages.release(gone)
-    pages.release(kept)
-    pages.commit(gone)
-    assert (pages.conductor.fate(kept.page), pages.conductor.fate(gone.page), len(pages)) == (
-        "kept",
-        "gone",
-        1,
-    )
-    assert outcomes(pages, article, 1, 2) == ["exact", "new"]
-    pages.check()
-
-
 @pytest.mark.parametrize("end", ["commit", "release"])
 def test_a_repeat_that_was_settled_first_follows_its_original(place, article, end):
     with place.open() as pages:

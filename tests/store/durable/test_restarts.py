@@ -84,7 +84,7 @@ def test_all_places_judge_alike(place, stream, uninterrupted):
     assert essence(verdicts(place, stream, len(stream))) == uninterrupted
 
 
-@pytest.mark.parametrize("at_once", [2, 16])
+@pytest.mark.parametrize("at_once", [pytest.param(2, marks=pytest.mark.slow), 16])
 def test_pages_that_are_pending_at_once_are_judged_as_one_by_one(
     local_place, stream, uninterrupted, at_once
 ):

@@ -6,19 +6,6 @@ from site_pages import framed
 from dedup_filter import DedupError, fingerprint
 
 
-def test_a_claimed_page_is_compared_with_at_once_and_released_goes_with_its_duplicates(
-    pages, article
-):
-    first = pages.claim("http://a.example/1", text=article(1))
-    assert (first.outcome, pages.conductor.fate(first.page)) == ("new", "pending")
-    again = pages.claim("http://a.example/2", text=article(1, edits=1))
-    assert (again.outcome, again.original_page) == ("near", first.page)
-    assert again.original == "http://a.example/1"
-    pages.release(first)
-    pages.commit(again)
-    assert pages.claim("http://a.example/2", text=article(1, edits=1)).outcome == "new"
-
-
 def test_settling_counts_once_and_for_pages_that_are_pending_only(pages, article):
     kept = pages.claim("http://a.example/1", text=article(1))
     gone = pages.claim("http://a.example/2", text=article(2))

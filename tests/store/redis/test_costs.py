@@ -1,9 +1,12 @@
 """What pages cost that is no matter of time: round trips to the servers."""
 
+from threading import current_thread
+
 import pytest
 from shared_crawlers import claim, like, see
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.judge import MOST_AHEAD
 
 
 @pytest.fixture
@@ -14,9 +17,11 @@ def trips(monkeypatch):
         connection, made = pages.conductor._process.connection, []
         call_servers = connection.call
         with monkeypatch.context() as patch:
-            patch.setattr(connection, "call", lambda work: made.append(work) or call_servers(work))
+            patch.setattr(
+                connection, "call", lambda work: made.append(current_thread()) or call_servers(work)
+            )
             call()
-        return len(made)
+        return made.count(current_thread())  # heartbeats come from another one
 
     return count
 
@@ -33,6 +38,21 @@ def test_a_page_costs_the_same_trips_however_many_pages_there_are(redis_server, 
     assert trips(pages, lambda: held.append(claim(pages, like(300)))) == 4
     assert trips(pages, lambda: pages.commit(held[0])) == 1
     assert trips(other, lambda: claim(other, like(300, 1))) == 3
+
+
+def test_pages_that_wait_are_read_together(redis_server, crawler, trips):
+    pages = crawler(redis_server)
+    see(pages, like(100))
+
+    def see_many(*numbers):
+        given = [like(number, number % 2) for number in numbers]
+        return lambda: [*pages.see_many({"url": each.url, **each.given} for each in given)]
+
+    # URLs and keys; then each page is claimed, and kept.
+    assert trips(pages, see_many(*range(MOST_AHEAD))) == 2 + 2 * MOST_AHEAD
+    # A page that repeats another writes nothing that is waited for, but records are read.
+    assert trips(pages, see_many(*[5, 4] * (MOST_AHEAD // 2))) == 3
+    assert trips(pages, pages.conductor._pages.calls.send) == 1
 
 
 def test_opening_reads_no_pages(redis_server, crawler, trips):

@@ -64,5 +64,6 @@ def test_crawls_are_known_by_name_or_by_start_and_come_before_later_ones(keeper,
         keeper.restore_crawl(Crawl(1, None, 1_000, None))
     keeper.close()
     with NearDuplicateFilter.open(location) as pages:
-        assert pages.see("https://example.org/", text=article(0)).outcome == "revisit"
+        found = pages.see("https://example.org/", text=article(0))
+        assert (found.outcome, found.reason) == ("revisit", "again"), "its crawl has not ended"
         pages.check()

@@ -55,7 +55,6 @@ def test_a_page_has_an_entry_under_each_key_and_all_go_with_it(redis_server, cra
     [record] = pages.conductor._pages.stored([number])
     assert entries(client) == len(keys_of_record(record)) == 11
     assert pages.forget(like(1).url) == 1
-    pages.flush()
     assert (entries(client), of_kind(client, "r")) == (0, [])
     for _ in range(2):
         pages.release(claim(pages, like(1)))
@@ -158,7 +157,7 @@ def test_a_key_of_many_pages_keeps_the_entries_of_the_first(redis_server, crawle
     pages.check()
 
 
-def refuse_all(judge, place, page, visit):
+def refuse_all(judge, place, page, *_):
     """Find that a page repeats no other, though it reads them."""
     return verdict_on(page, "new")
 

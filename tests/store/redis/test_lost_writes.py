@@ -65,6 +65,27 @@ def test_a_lost_claim_is_committed_and_spares_the_page_that_has_its_number_by_no
     assert len(one) == 3
 
 
+@pytest.mark.parametrize("is_pending", [True, False])
+def test_a_page_repeats_no_claim_that_has_the_number_of_its_original(
+    redis_server, crawlers, is_pending
+):
+    """That of a repeat: it is written when it is committed, so its number can be given again."""
+    one, other = crawlers
+    held = claim(other, FIRST)
+    past = Past(redis_server.client())
+    claim(one, FIRST_AGAIN)
+    past.come_back()
+    theirs = claim(other, SECOND)
+    if is_pending:
+        found = claim(one, SECOND_AGAIN)
+    other.commit(theirs)
+    if not is_pending:
+        found = claim(one, SECOND_AGAIN)
+    assert found.original_page == theirs.page
+    other.release(held)
+    assert one.conductor.fate(theirs.page) == "kept"
+
+
 @pytest.mark.parametrize("is_known_since", [False, True])
 def test_a_page_that_is_released_is_never_another_with_its_number(servers, crawler, is_known_since):
     one, other = crawler(servers), crawler(servers)

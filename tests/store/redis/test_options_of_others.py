@@ -1,9 +1,10 @@
 """Crawlers that share an index and were given different options: a warning, or a refusal."""
 
 import pytest
-from shared_crawlers import Past, let_lapse, like, see
+from shared_crawlers import Past, let_lapse, like, see, stop
 
 from dedup_filter import ConfigError
+from dedup_filter.upkeep import index_at
 
 
 @pytest.fixture
@@ -40,10 +41,12 @@ def test_all_that_differs_is_said_in_one_sentence(open_pages, warnings):
 
 
 def test_options_of_a_dead_crawler_count_no_more(open_pages, redis_server, warnings):
-    let_lapse(open_pages(max_pages=10, scope="host"))
+    dead = open_pages(max_pages=10, scope="host")
+    stop(dead)
+    let_lapse(dead)
     open_pages(max_pages=20, scope="all")
     assert not warnings()
-    assert redis_server.client().hlen("dedup:{pages}:processes") == 1
+    assert index_at(redis_server.url).figures()["processes"] == 1
 
 
 @pytest.mark.parametrize(("theirs", "mine"), [("all", "host"), ("host", "all")])

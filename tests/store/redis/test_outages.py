@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from made_profiles import said_profile
 from patience import wait_until
-from shared_crawlers import Past, claim, end_rest, let_lapse, like, lose_answer, see
+from shared_crawlers import Past, claim, end_rest, let_lapse, like, lose_answer, see, stop
 
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.store.redis import layout
@@ -66,6 +66,7 @@ def test_what_is_settled_and_never_told_of_is_done_once(
     end_rest(one)
     assert one.conductor.fate(verdict.page) == "pending"
     assert other.conductor.fate(verdict.page) == fate
+    one.conductor.totals()  # a heartbeat would write them at any moment
     before = Past(redis_server.client()).keys
     getattr(one, settle)(verdict)
     assert {*Past(redis_server.client()).keys} <= {*before}
@@ -191,19 +192,6 @@ def test_a_page_that_was_claiming_and_is_settled_before_it_is_overruled_is_read_
     assert verdict.outcome == ("new" if way == "release" else "near")
 
 
-def test_pages_that_repeat_a_page_that_withdrew_are_judged_anew(crawlers):
-    one, other = crawlers
-    held = claim(one, like(1))
-    waiting = claim(other, like(1, 1))
-    assert waiting.original_page == held.page
-    one.release(held)
-    assert other.conductor.fate(held.page) == "gone"
-    assert other.conductor.pending(waiting.page) is None
-    again = claim(other, like(1, 1))
-    assert again.outcome == "new"
-    assert again.page != waiting.page
-
-
 def test_a_claim_that_its_owner_has_settled_and_a_server_brings_back_ends(redis_server, crawlers):
     one, _ = crawlers
     held = claim(one, like(1))
@@ -279,22 +267,26 @@ def test_a_page_that_is_pending_elsewhere_is_not_forgotten(servers, crawler, way
     assert see(other, like(1, 1)).outcome == "new"
 
 
-def test_pages_of_a_crawl_that_has_ended_are_known_by_the_next(servers, crawler):
-    one = crawler(servers)
-    see(one, like(1))
-    one.close()
-    found = see(crawler(servers), like(1))
-    assert (found.outcome, found.reason) == ("revisit", None)
-
-
-def test_pages_of_a_crawl_with_a_killed_crawler_come_again(servers, crawler):
+@pytest.mark.parametrize("is_long_ago", [True, False])
+def test_pages_of_a_killed_crawler_come_again_and_no_others(servers, crawler, is_long_ago):
+    """Whether the next crawler begins a crawl, or joins that of the killed one."""
     one, killed = crawler(servers), crawler(servers)
     see(killed, like(1))
+    assert see(one, like(1)).outcome == "exact", "both are at work"
     see(one, like(2))
-    one.close()
-    let_lapse(killed)
+    if is_long_ago:
+        one.close()
+    stop(killed)
+    if is_long_ago:
+        let_lapse(killed)
     after = crawler(servers)
-    found = [see(after, like(number)) for number in (1, 2)]
-    assert [(each.outcome, each.reason) for each in found] == [("revisit", "again")] * 2
+    found = [see(after, like(number)) for number in (1, 2, 1)]
+    again, others = ("revisit", "again"), ("revisit", None) if is_long_ago else ("exact", None)
+    assert [(each.outcome, each.reason) for each in found] == [again, others, ("exact", None)]
+    one.close()
     after.close()
-    assert see(crawler(servers), like(1)).reason is None, "the crawl after it has ended"
+    with index_at(servers.url).recorded() as recorded:
+        ended = [each.ended is not None for each in recorded.crawls()]
+    assert ended == ([False, True] if is_long_ago else [False])
+    if is_long_ago:
+        assert see(crawler(servers), like(1)).reason is None, "the crawl after it has ended"

@@ -1,5 +1,6 @@
 """Frames that crawlers of one index share, through real servers."""
 
+import json
 from functools import partial
 
 import pytest
@@ -10,6 +11,7 @@ from dedup_filter.frames.host_frames import pack
 from dedup_filter.frames.slots import VISITS
 from dedup_filter.store.redis.frames import MOST_UPDATES
 from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep.lines import exported, import_lines
 
 SITE = "http://site.example"
 
@@ -54,6 +56,23 @@ def repeats_the_mirror(pages, framed, article, seed):
     """Tell whether an article that is there without a frame is known again within it."""
     assert pages.see(f"http://mirror.example/{seed}", text=article(seed)).outcome == "new"
     return pages.see(f"{SITE}/again/{seed}", html=framed(seed)).is_duplicate
+
+
+def test_the_frame_of_a_host_in_a_directory_is_imported(
+    servers, open_pages, framed, article, tmp_path
+):
+    with NearDuplicateFilter.open(tmp_path / "index", max_distance=12) as pages:
+        see_all(pages, framed, range(40))
+    with index_at(str(tmp_path / "index")).recorded() as recorded:
+        [host] = recorded.hosts()
+        lines = [json.dumps(line).encode() for line in exported(recorded)]
+    found = [import_lines(enumerate(lines, 1), index_at(servers.url)) for _ in range(2)]
+    assert [(each["hosts"], each["hosts_known"]) for each in found] == [(1, 0), (0, 1)]
+    with index_at(servers.url).recorded() as recorded:
+        restored = recorded.host(host.name)
+    assert restored.pages == MOST_UPDATES
+    assert restored.sightings.keys() == host.sightings.keys()
+    assert repeats_the_mirror(open_pages(), framed, article, 50)
 
 
 def test_a_frame_that_others_saw_is_known_to_who_comes_after_them(

@@ -2,6 +2,7 @@
 
 import tempfile
 
+from gate import rounds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_text import prose
@@ -50,7 +51,7 @@ def judged(folder, crawl, memory):
     return found
 
 
-@settings(max_examples=25)
+@settings(max_examples=rounds(10, 25))
 @given(first=visits, second=visits)
 def test_verdicts_do_not_depend_on_the_memory(first, second):
     """Nor do those of a second crawl, which comes when what was pending is released."""

@@ -24,7 +24,7 @@ def require_whole(store):
     return records
 
 
-@pytest.mark.parametrize("times", [10, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [5, pytest.param(25, marks=pytest.mark.slow)])
 def test_an_index_that_is_opened_again_holds_all_that_was_written(tmp_path, times):
     folder = tmp_path / "index"
     told = Path(f"{folder}.told")

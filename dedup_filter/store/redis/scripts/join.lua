@@ -1,5 +1,5 @@
 -- Join an index as a process, and begin or join a crawl. KEYS[1]: its metadata.
--- The crawl of a process that was killed has not ended: it gets the time 0 among those that have.
+-- A process that was killed stays listed: it has no lease.
 -- ARGV: process, its lease in seconds, its options, name of the crawl or '', the time, the crawl of
 --   a process that joins again or '0'.
 -- Returns: crawl (-1: running processes have another scope), options of the other running processes
@@ -8,11 +8,8 @@ local prefix = string.sub(KEYS[1], 1, -5)
 local processes, crawls = prefix .. 'processes', prefix .. 'crawls'
 local others, is_other_scope = {}, false
 for _, other in ipairs(redis.call('HKEYS', processes)) do
-  local of_crawl, theirs = string.match(redis.call('HGET', processes, other), '^(%d+) (.*)$')
-  if redis.call('EXISTS', prefix .. 'process:' .. other) == 0 then
-    redis.call('HDEL', processes, other)
-    redis.call('HSET', prefix .. 'ended', of_crawl, 0)
-  elseif other ~= process then
+  if other ~= process and redis.call('EXISTS', prefix .. 'process:' .. other) == 1 then
+    local theirs = string.match(redis.call('HGET', processes, other), '^%d+ (.*)$')
     others[#others + 1] = theirs
     is_other_scope = is_other_scope or cjson.decode(theirs).scope ~= cjson.decode(options).scope
   end
