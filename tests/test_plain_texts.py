@@ -36,7 +36,16 @@ class TestOnOneHost:
         assert [pages.see(**each).outcome for each in PAGES] == OUTCOMES
 
     @pytest.mark.parametrize(
-        ("one", "other"), [("€ 5", "£ 5"), ("5 °C", "−5 °C"), ("Wifi ✓", "Wifi ✗"), ("★★★", "★★☆")]
+        ("one", "other"),
+        [
+            ("€ 5", "£ 5"),
+            ("5 °C", "-5 °C"),
+            ("Wifi ✓", "Wifi ✗"),
+            ("★★★", "★★☆"),
+            ("For C++", "For C"),
+            ("-", "+"),
+            ("Mood: 😀", "Mood: 😡"),
+        ],
     )
     def test_a_sign_tells_lines_apart(self, pages, one, other):
         texts = [f"Oak bench\n{line}\n\n{DESCRIPTION}" for line in (one, other, one)]

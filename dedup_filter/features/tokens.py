@@ -8,7 +8,7 @@ A text is cut into runs of one kind of script, and each run into words:
     Hangul                                                   into overlapping pairs, word by word
     Thai, Lao, Khmer, Burmese, Tibetan                       into overlapping triples
 
-A sign with a meaning is a word, too: "wifi ✓" and "wifi ✗", "−5" and "5", "€ 5" and "£ 5".
+A sign with a meaning is a word or a part of one (`signs`): "wifi ✓" and "wifi ✗", "-5" and "5".
 
 So "Python编程入门 for 初学者" gives words of both languages in their order, and no script is left
 out. In scripts without spaces, pairs and triples of characters replace words, as in the CJK
@@ -35,6 +35,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dedup_filter.features.signs import NEXT_PART, PART_SIGNS, SIGNS, with_signs
+
 Cutter = Callable[[str], list[str]]
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -48,23 +50,17 @@ _MARKS = (
     "\u0900-\u0963\u0971-\u0df3"
 )
 
-_SIGNS = (
-    "\u00a2-\u00a5\u00b1\u20a0-\u20cf\u2212\u2605\u2606\u2610-\u2612\u2705\u2713-\u2718\u274c\u274e"
-)
-"""Beyond ASCII: currencies, plus-minus and minus, stars, boxes, ticks and crosses."""
-
-_NEXT_PART = "\x1f"
-"""Separates the parts of a text: ASCII's unit separator, which no normal form has."""
-_SPACED_WORD = re.compile(rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*|[{_SIGNS}]")
-_SPACED_WORD_OR_NEXT_PART = re.compile(rf"{_SPACED_WORD.pattern}|{_NEXT_PART}")
+_LETTER = rf"[\w{_MARKS}{PART_SIGNS}]"
+_SPACED_WORD = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+)*|[{SIGNS}]")
+_SPACED_WORD_OR_NEXT_PART = re.compile(rf"{_SPACED_WORD.pattern}|{NEXT_PART}")
 _ASCII = bytes(range(0x80))
 _SPACE_BETWEEN_WORDS = bytes(
-    code if code >= 0x80 or chr(code).isalnum() or chr(code) in f"_'{_NEXT_PART}" else 0x20
+    code if code >= 0x80 or chr(code).isalnum() or chr(code) in f"_'{NEXT_PART}" else 0x20
     for code in range(256)
 )
 """A table for UTF-8 bytes: ASCII that is in no word and no part separator becomes a space."""
-_SEPARATOR_BEYOND_ASCII = re.compile(rf"[^\w{_MARKS}’]")
-_SIGN = re.compile(f"[{_SIGNS}]")
+_SEPARATOR_BEYOND_ASCII = re.compile(rf"[^\w{_MARKS}{PART_SIGNS}’]")
+_SIGN = re.compile(f"[{SIGNS}]")
 _MANY_SEPARATORS = 20
 _LOOSE_APOSTROPHES = {
     apostrophe: re.compile(rf"{apostrophe}(?:(?![^\s'’])|(?<![^\s'’]{apostrophe}))")
@@ -82,7 +78,7 @@ _MOST_PARTS, _LONGEST_PART = 16_384, 256
 """Number of text parts whose words are cached, 7 MB, and the most characters of such a part."""
 _parts_before: tuple[dict[str, tuple[list[str], int]], ...] = ({}, {})
 """Part -> its words and the deficit of their worth; for Chinese texts, and for Japanese texts."""
-_WORDLESS = frozenset(" ,.:;!?()\"'。、“”‘’《》〈〉「」【】·—…\n")
+_WORDLESS = frozenset(" -,.:;!?()\"'。、“”‘’《》〈〉「」【】·—…\n")
 """The most frequent texts between runs of Chinese; they contain no word."""
 _UNSPACED_RUNS = re.compile(f"([{_HAN}{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]+)")
 _SCRIPTS = [re.compile(f"[{script}]+") for script in (_HAN, _KANA, _HANGUL)]
@@ -148,16 +144,17 @@ def tokens_of_parts(texts: Sequence[str], scripts: Scripts | None = None) -> Tok
     >>> found.words, found.lengths.tolist(), found.worths.tolist()
     (['one', 'two', 'three'], [2, 0, 1], [20, 0, 10])
     """
-    text = _NEXT_PART.join(texts)
-    body = text.encode("utf-8", "surrogatepass")
-    beyond_ascii = _beyond_ascii(body)
+    text = NEXT_PART.join(texts)
+    beyond_ascii = _beyond_ascii(text.encode("utf-8", "surrogatepass"))
+    signed = with_signs(text, beyond_ascii)
     parts: Sequence[list[str]]
     lacking: Sequence[int] = [0]
     if _UNSPACED_RUNS.search(beyond_ascii):
         scripts = scripts_of(texts) if scripts is None else scripts
-        parts, lacking = _unspaced(texts, beyond_ascii, scripts)
+        signed_texts = texts if signed == text else signed.split(NEXT_PART, len(texts) - 1)
+        parts, lacking = _unspaced(signed_texts, beyond_ascii, scripts)
     else:
-        parts = [part.split() for part in _spaced(text, body, beyond_ascii).split(_NEXT_PART)]
+        parts = [part.split() for part in _spaced(signed, beyond_ascii).split(NEXT_PART)]
     words = []
     for part in parts:
         words += part
@@ -172,7 +169,7 @@ def scripts_of(texts: Sequence[str]) -> Scripts:
     >>> scripts_of(["用 lxml 解析网页"]), scripts_of(["わかりました"])
     (Scripts(language='zh', is_japanese=False), Scripts(language='ja', is_japanese=True))
     """
-    text = _NEXT_PART.join(texts)
+    text = NEXT_PART.join(texts)
     beyond_ascii = _beyond_ascii(text.encode("utf-8", "surrogatepass"))
     if not _UNSPACED_RUNS.search(beyond_ascii):
         return Scripts()
@@ -196,7 +193,7 @@ def _beyond_ascii(body: bytes) -> str:
     return body.translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
-def _spaced(text: str, body: bytes, beyond_ascii: str) -> str:
+def _spaced(text: str, beyond_ascii: str) -> str:
     """Return the matches of `_SPACED_WORD` separated by spaces, with the part separators.
 
     Characters outside words become spaces, by a table for ASCII and one replacement for each of the
@@ -205,6 +202,7 @@ def _spaced(text: str, body: bytes, beyond_ascii: str) -> str:
     separators = set(_SEPARATOR_BEYOND_ASCII.findall(beyond_ascii))
     if len(separators) > _MANY_SEPARATORS:
         return " ".join(_SPACED_WORD_OR_NEXT_PART.findall(text))
+    body = text.encode("utf-8", "surrogatepass")
     spaced = body.translate(_SPACE_BETWEEN_WORDS).decode("utf-8", "surrogatepass")
     for separator in separators:
         word = f" {separator} " if _SIGN.match(separator) else " "

@@ -228,7 +228,7 @@ def measured(
         texts.append(Text(name, value, hashes[text], text.words.count, keys))
     return PageProfile(
         digest=_digest(normalize(document.title), said, document),
-        is_blank=not (known.words.count or is_unread or any(map(str.isalnum, all_text))),
+        is_blank=not (is_unread or any(map(str.isalnum, all_text))),
         is_unread=is_unread,
         unread_words=document.unread_words,
         waiting_words=document.waiting_words,

@@ -21,7 +21,7 @@ from dedup_filter.model import REPEATS, Again, Outcome, Reason, Source, Verdict
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_url import Place, url_key
 
-TEXT_VERSION = 7
+TEXT_VERSION = 8
 """Version of all rules in `text`, `features` and `fingerprints` that are no options: the choice of
 blocks, the normal form, words, weights. Raise it with any change that gives some page another
 fingerprint, digest or sketch; `tests/store/sqlite/test_scheme.py` checks some pages."""

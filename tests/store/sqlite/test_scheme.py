@@ -37,7 +37,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
         record.words,
     )
     assert found == (
-        7,
+        8,
         "2d2d8e7cc1dbea98",
         "8a761ae6f939ca8a1982e3a7bb241055",
         "56455f54157e3c7e",
