@@ -11,6 +11,7 @@ from command_line import lines, run
 from index_feed import ITEMS, article, kept, stats, tamper
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.store.redis.records import HEAD_BYTES
 from dedup_filter.upkeep import index_at
 
 ONE_SERVER = pytest.mark.parametrize("servers", ["redis_server"], indirect=True)
@@ -115,7 +116,7 @@ def test_a_page_that_its_keys_do_not_find(location, client):
 
 def test_a_damaged_record_on_servers(location, client):
     number = numbers(location)[2]
-    for place in (0, 18):
+    for place in (0, HEAD_BYTES):  # the state, and the version
         whole = client.get(record_key(number))
         client.setrange(record_key(number), place, b"\xff")
         for command, code in ((["stats", "--check"], 1), (["export"], 2)):

@@ -52,13 +52,13 @@ def test_all_pages_below_the_address_are_yielded_once(crawl, manual) -> None:
 def test_crawl_ends_after_so_many_responses_and_a_job_goes_on_from_there(
     crawl, make_site, tmp_path
 ) -> None:
-    chapters = [f"/{number}" for number in range(1, 20)]
+    chapters = [f"/{number}" for number in range(1, 40)]
     site = make_site({"/": page(*chapters), **dict.fromkeys(chapters, page("/", *chapters))})
     job = ("DEDUP_ENABLED=False", f"JOBDIR={tmp_path}")
     first = crawl("site", *job, url=f"{site.url}/", max_pages=5)
     assert 5 <= len(site.asked) < len(chapters)  # some were under way
     second = crawl("site", *job, url=f"{site.url}/")
-    assert len(first.items) + len(second.items) == len(site.asked) == 20
+    assert len(first.items) + len(second.items) == len(site.asked) == 40
 
 
 def test_several_sites_share_one_index(crawl, make_site) -> None:

@@ -36,7 +36,7 @@ def cases():
 def test_museum(kind, arrangement):
     are_looked_at = (kind.name, "host") not in GAPS
     # Whether a gap shows may depend on the pages that are copied.
-    copied = COPIED if (kind.name, arrangement) in GAPS else rounds(2, COPIED)
+    copied = COPIED if (kind.name, arrangement) in GAPS else rounds(4, COPIED)
     wrong = [
         (seen.shown.url, seen.verdict.outcome, seen.verdict.original, seen.verdict.similarity)
         for stream in streams(
