@@ -50,8 +50,8 @@ from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Sou
 from dedup_filter.text.page_url import Place, canonical_of, url_key
 from dedup_filter.thresholds import HALF, MOST
 
-_HELD = MOST - 0.1
-"""The share of the text of an unchanged copy that its original must have: sketches are samples."""
+_TOLERANCE = 0.1
+"""How much less of the text of an unchanged copy its original may have: sketches are samples."""
 _LONGEST_LINE = 200
 """Characters of a line that came or went."""
 _FEW_LINES = 5
@@ -200,7 +200,9 @@ class _Judging(NamedTuple):
         places, shares = page.blocks.places, page.blocks.shares_in(original.sketch)
         stayed = places.in_main & ~(places.is_beside | places.is_framed | visit.came)
         sampled = int(shares.sampled[stayed].sum())
-        if shares.there[stayed].sum() < _HELD * sampled:
+        before = 1.0 if earlier.similarity is None else earlier.similarity
+        least = min(before, MOST) - _TOLERANCE
+        if shares.there[stayed].sum() < least * sampled:
             return None
         found = found._replace(distance=_distance(page, original), reason=earlier.reason)
         is_same_host = bool(original.host) and original.host == self.place.host

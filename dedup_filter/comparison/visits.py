@@ -68,6 +68,10 @@ class Earlier(Stored, Protocol):
     def reason(self) -> Reason | Source | Again | None:
         """How its original was found."""
 
+    @property
+    def similarity(self) -> float | None:
+        """Share of its words that its original has; None: it repeats none."""
+
 
 class Visit(NamedTuple):
     """A page compared with its earlier visit."""
