@@ -389,10 +389,10 @@ class Judge:
             self._write()
 
     def note_log(self, counts: Mapping[str, int]) -> None:
-        """Add the pages that the log of this crawl counts, by outcome, to those of earlier runs.
+        """Add the counts of a run to those of earlier runs of this crawl.
 
-        Not all of them have a record: none have unjudged pages without text. They are written with
-        the next batch.
+        `counts`: outcome -> pages, also pages without a record, such as unjudged ones without
+        text. They are written with the next batch.
         """
         logs = json.loads(self.store.note(LOGS) or "{}")
         logs[str(self._crawl)] = Counter(logs.get(str(self._crawl), {})) + Counter(counts)

@@ -138,7 +138,7 @@ EXAMPLES = {
             headline=f"{first.headline}, 90 cm",
         )
     ],
-    "news: a few other words in each paragraph": [
+    "news: a few words changed in each paragraph": [
         lambda first: later(
             first,
             sentences=tuple(
@@ -147,14 +147,14 @@ EXAMPLES = {
             ),
         )
     ],
-    "news: a paragraph more, or a line with a correction": [
+    "news: an added paragraph, or a line with a correction": [
         shows("after", "", f"<p>{Writer('more').sentence()}</p>"),
         shows("after", "", "<p>Correction: the bridge was built in 1912.</p>"),
     ],
     "news: a shorter headline": [
         lambda first: later(first, headline=" ".join(first.headline.split()[:4]))
     ],
-    "forum: a reply more": [shows("after", replies("Ada"), replies("Ada", "Nils"))],
+    "forum: an added reply": [shows("after", replies("Ada"), replies("Ada", "Nils"))],
     "forum: page 2 of a thread": [
         lambda first: (
             replace(first, after=replies("Ada", "Olga", "Hugo"), address="/t/7?page=1"),

@@ -111,7 +111,10 @@ def _write(found: Comparison, values: dict[str, Any]) -> None:
 
 
 def _write_shared(found: Comparison) -> None:
-    """Write the share of the second page that the first has: that of the log, if it has one."""
+    """Write how much of B is in A.
+
+    The share of the log of the crawl comes first, then the share now, then that of phrases.
+    """
     if found.share_in_crawl is not None:
         share, what = found.share_in_crawl, "text of B, by the log of the crawl"
     elif found.loss is not None:

@@ -39,7 +39,7 @@ from dedup_filter.comparison.candidates import (
     relation,
     relation_of_urls,
 )
-from dedup_filter.comparison.loss import NO_LOSS, loss_of
+from dedup_filter.comparison.loss import LONGEST_LINE, MOST_LINES, NO_LOSS, loss_of
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.rule import Examined, examined
 from dedup_filter.comparison.visits import Earlier, Visit
@@ -52,11 +52,6 @@ from dedup_filter.thresholds import HALF, MOST
 
 _TOLERANCE = 0.1
 """How much less of the text of an unchanged copy its original may have: sketches are samples."""
-_LONGEST_LINE = 200
-"""Characters of a line that came or went."""
-_FEW_LINES = 5
-"""Up to this many missing lines are named if nothing else is missing: a counter, a clock, a word of
-the day. If a candidate lacks more lines, it is another page."""
 
 
 class LookUps(Protocol):
@@ -322,7 +317,7 @@ class _Judging(NamedTuple):
 
 def first_lines(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the first lines of a change, cut to some length."""
-    return tuple(text[:_LONGEST_LINE] for text in islice(texts, _FEW_LINES))
+    return tuple(text[:LONGEST_LINE] for text in islice(texts, MOST_LINES))
 
 
 def pages_like(query: Query, look_ups: LookUps, *, by_phrases: bool) -> list[int]:
@@ -436,7 +431,8 @@ class Compared:
         page, refusal = self._page, nearest.refusal
         if refusal is None or not refusal.lines:
             return refusal
-        if len(refusal.lines) > _FEW_LINES:
+        # A counter, a clock, a word of the day. If it lacks more lines, it is another page.
+        if len(refusal.lines) > MOST_LINES:
             return refusal._replace(lines=())
         texts = dict.fromkeys(line.text for line in refusal.lines)
         options = self._least, self._max_missing

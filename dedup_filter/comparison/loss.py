@@ -29,8 +29,8 @@ from dedup_filter.text.plain_text import normalize_parts
 from dedup_filter.thresholds import FRAME_TIMES, HALF
 from dedup_filter.wording import printable
 
-_MOST_LINES, _LONGEST_LINE = 5, 200
-"""Lines that are named, and characters of each."""
+MOST_LINES, LONGEST_LINE = 5, 200
+"""Lines that a verdict names, and characters of each."""
 _PIECE = re.compile(r"[^\s,.;:!?、，。；：！？]*[\s,.;:!?、，。；：！？]*")
 """A text is cut where words end: no word spans two pieces."""
 
@@ -40,7 +40,7 @@ class Loss(NamedTuple):
 
     lines: tuple[str, ...] = ()
     """The first lines and passages, the page's own text before links and text beside it: at most
-    `_MOST_LINES` of at most `_LONGEST_LINE` characters, escaped for a log."""
+    `MOST_LINES` of at most `LONGEST_LINE` characters, escaped for a log."""
     words: int = 0
     """Words of all lost text; estimated for long pages."""
     similarity: float = 1.0
@@ -86,7 +86,7 @@ def loss_of(
     numbers = np.flatnonzero(lost)
     own_first = numbers[np.argsort(~places.are_own[numbers], kind="stable")]
     lines = dict.fromkeys(
-        _passage(blocks, number, of_blocks) for number in own_first[:_MOST_LINES].tolist()
+        _passage(blocks, number, of_blocks) for number in own_first[:MOST_LINES].tolist()
     )
     return Loss(tuple(lines), words, 1 - words / int(shares.words[counted].sum()))
 
@@ -149,4 +149,4 @@ def _passage(blocks: BlockColumns, number: int, lost: _LostWords) -> str:
         if ends[-1] == end - start:
             first, last = np.searchsorted(ends, lacking[[0, -1]], "right").tolist()
             text = "".join(pieces[first : last + 1]).rstrip(" ,.;:、，。；：")
-    return printable(" ".join(text.split()), _LONGEST_LINE)
+    return printable(" ".join(text.split()), LONGEST_LINE)

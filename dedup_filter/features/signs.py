@@ -57,7 +57,7 @@ _FULL_WIDTH = {ord(sign): ord(sign) + 0xFEE0 for sign in "!#$%&*+-./:<=>@^|~"}
 _MINUS = "\u2212"
 _FULL_WIDTH[ord(_MINUS)] = _FULL_WIDTH[ord("-")]
 _ONE_SIGN = {**dict.fromkeys("\u2010\u2012\u2013\u2014\u2015", "-"), "\u2044": "/"}
-"""Variants of signs; the stroke is that of "½"."""
+"""Variant -> sign: dashes and the fraction slash ("½" is normalised to 1, fraction slash, 2)."""
 
 _POINTERS = (
     "\u2190\u2192\u21d0\u21d2\u21e0\u21e2\u21e6\u21e8\u25b6-\u25bb\u25c0-\u25c5\u2794-\u27be"

@@ -2,7 +2,6 @@
 
     new     the main content of the blocks that its host has not shown yet
     main    the main content of the blocks that are not known to be frame of the host
-    span    all blocks from the first to the last of `main`, frame included
 
 Cost: 0.2 ms for 200 blocks.
 """
@@ -10,7 +9,6 @@ Cost: 0.2 ms for 200 blocks.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -50,11 +48,10 @@ def kinds_of(blocks: Sequence[Block]) -> list[BlockKind]:
 
 
 class Contents(NamedTuple):
-    """The blocks of the three texts of a page, and how they were chosen."""
+    """The blocks of the two texts of a page, and how they were chosen."""
 
     new: Sequence[Block]
     main: Sequence[Block]
-    span: Sequence[Block]
     of_new: Content
     """The content of the blocks that the host has not shown."""
     of_unframed: Content
@@ -66,7 +63,7 @@ class Contents(NamedTuple):
 
 
 def contents_of(page: Page, times: Sequence[int]) -> Contents:
-    """Choose the blocks of the three texts, finding the content of equal lists once.
+    """Choose the blocks of both texts, finding the content of equal lists once.
 
     `times` is how many earlier pages have shown each block.
     """
@@ -78,8 +75,7 @@ def contents_of(page: Page, times: Sequence[int]) -> Contents:
     of_new = of_unframed if len(unseen) == len(unframed) else find_content(unseen)
     # While nothing is known to be frame, the links around the content may be the menus.
     new = of_new.own if any(times) else of_new.main
-    span = [*compress(blocks, page.in_span)]
-    return Contents(new, of_unframed.main, span, of_new, of_unframed)
+    return Contents(new, of_unframed.main, of_new, of_unframed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +90,10 @@ class Places:
     is_line: BoolArray
     """A block that is neither prose nor a line is links."""
     in_new: BoolArray
-    """Whether it is in the text `new`; likewise in `main` and `span`."""
+    """Whether it is in the text `new`; likewise in `main`."""
     in_main: BoolArray
     in_span: BoolArray
+    """Whether it stands between the first and the last block of the main content of all blocks."""
     is_beside: BoolArray
     """Whether it stands outside the body of the main content."""
     is_framed: BoolArray

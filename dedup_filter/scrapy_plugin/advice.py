@@ -242,7 +242,7 @@ def _of_template(template: str, last: deque[_Mark]) -> list[_Due]:
 
 
 def _repeats_another(url: str, verdict: Verdict) -> bool:
-    """Return whether a page repeats a page that is another one by its URL, as far as can be told.
+    """Return whether a page is a duplicate of a page whose URL stands for another page.
 
     If the page names a canonical URL, its arguments and those of the original do not count.
     """
