@@ -73,7 +73,7 @@ def test_it_is_the_difference_of_the_lines_of_both_pages(more, markup):
     assert (found.similarity == 1) == (percent(found.similarity) == "100 %") == (not lost)
 
 
-@given(at=st.integers(0, 4), place=st.integers(3, 40), count=st.integers(1, 4))
+@given(at=st.integers(0, 4), place=st.integers(3, 38), count=st.integers(1, 4))
 def test_of_an_edited_paragraph_the_passage_is_named(at, place, count):
     words = TEXT[at].split()
     passage = [f"another{number}" for number in range(count)]
@@ -93,7 +93,7 @@ def test_of_an_edited_paragraph_the_passage_is_named(at, place, count):
         ("<p>One<p>two<p>three", "<p>One<p>new<p>two<p>other<p>three", ("new", "other")),
         ("<p>Size<p>L<p>Colour<p>red", "<p>Size<p>XL<p>Colour<p>black", ("XL", "black")),
         ("<p>红色<p>价格<p>20元", "<p>黑色<p>价格<p>26元", ("黑色", "26元")),
-        ("", "<ul><li><a href=/1>A teaser</a><li>Oak \x1b[31m</ul>", ("Oak \\x1b[31m", "A teaser")),
+        ("", "<ul><li><a href=/1>A teaser</a><li>Oak \u202e</ul>", ("Oak \\u202e", "A teaser")),
     ],
     ids=[
         *("another counter", "a counter", "another age", "a number", "shared lines between"),
