@@ -230,13 +230,11 @@ class SharedJudge(Judge):
     def _has_ended(self, record: PageRecord) -> bool:
         return record.crawl != OF_LOST
 
-    def _claim(
-        self, place: Place, page: ReadPage, config: FilterConfig | None = None
-    ) -> tuple[Claim, HostContext]:
+    def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
         """Judge a page until no other process comes in between."""
         while True:
             try:
-                claim, expected = super()._claim(place, page, config)
+                claim, expected = super()._claim(place, page)
             except Overtaken:
                 self._pages.calls.read_anew()
                 continue
@@ -257,9 +255,9 @@ class SharedJudge(Judge):
             return super()._profile(page, context)
         return replace(known.profile, counts=context.counts, site_counts=context.site_counts)
 
-    def _judged(self, place: Place, page: ReadPage, config: FilterConfig | None = None) -> _Judged:
+    def _judged(self, place: Place, page: ReadPage) -> _Judged:
         self._receive(place, page)
-        return super()._judged(place, page, config)
+        return super()._judged(place, page)
 
     def _waited_for(self, claim: Claim) -> Fate:
         """Wait for the fate of a page of another process that a page repeats."""
