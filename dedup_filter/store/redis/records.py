@@ -23,7 +23,6 @@ import struct
 import zlib
 from typing import Final, NamedTuple, get_args
 
-from dedup_filter.comparison.visits import is_visit
 from dedup_filter.fingerprints.sketch import KEYS_BYTES, is_sketch
 from dedup_filter.model import REPEATS, Outcome
 from dedup_filter.store.records import PageRecord
@@ -152,7 +151,7 @@ def pack_record(record: PageRecord) -> bytes:
 
 
 def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
-    """Unpack a record that `pack_record` packed.
+    """Unpack a record that `pack_record` packed. Its `visit` is checked when it is read.
 
     Raises:
         ValueError: the bytes are damaged or of another version.
@@ -168,7 +167,7 @@ def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
         original = int(number) if number else None
         canonical_key = int(named, 16) if named else None
         judged = _OUTCOMES[outcome], reason or None, original
-        is_whole = unpacker.eof and is_sketch(sketch) and is_visit(visit, sketch)
+        is_whole = unpacker.eof and is_sketch(sketch)
     except (struct.error, zlib.error, IndexError, ValueError) as error:
         raise ValueError(f"the record of page {page} is damaged") from error
     if version != _VERSION or not is_whole:

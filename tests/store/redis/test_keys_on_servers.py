@@ -17,6 +17,7 @@ from dedup_filter.store.redis.layout import (
     keys_of_record,
     url_key,
 )
+from dedup_filter.store.redis.records import pack_record
 
 
 def keys(client):
@@ -124,6 +125,18 @@ def test_a_damaged_record_is_named(redis_server, crawler):
     assert see(pages, like(2)).outcome == "new"
     redis_server.client().delete(name)
     assert see(pages, like(1, 1)).outcome == "new"
+
+
+def test_what_a_record_has_of_a_visit_is_read_for_a_page_at_its_url_alone(redis_server, crawler):
+    with crawler(redis_server) as pages:
+        record = pages.conductor._pages.stored([see(pages, like(1)).page])[0]
+        name, records = pages.conductor._pages.name(record.page), pages.conductor._pages
+        head = records.views([record.page])[record.page].head.packed
+        redis_server.client().set(name, head + pack_record(record._replace(visit=b"theirs")))
+    pages = crawler(redis_server)
+    assert see(pages, like(1, 1)).original_page == record.page
+    with pytest.raises(StoreCorrupt, match=f"the record of page {record.page} is damaged"):
+        see(pages, like(1, 2)._replace(url=record.url))
 
 
 def test_a_bucket_of_many_entries_and_one_that_is_damaged_are_read(redis_server, crawler):
