@@ -20,6 +20,7 @@ import secrets
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import inf
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
 from time import time as now
@@ -69,8 +70,8 @@ class Process:
         """Returns the commands that renew the leases of undecided pages."""
         self._identity = b""
         self._joined = 0.0
-        self._are_lost: dict[bytes, bool] = {self.name: False}
-        """Process that is over, or this one -> whether it was lost."""
+        self._are_lost: dict[bytes, tuple[bool, float]] = {self.name: (False, inf)}
+        """Process -> whether it is lost, and until when that counts."""
         self._is_deleted = False
         self._numbers = range(0)
         self._scheme = scheme
@@ -157,24 +158,25 @@ class Process:
     def is_lost(self, name: bytes) -> bool:
         """Return whether a process was killed: it has not left the index, and shows no life.
 
-        Cost: a round trip, none if the process was found to be over before. If it may have been
-        killed just before this one joined, waits for its heartbeat, or until three are missing.
+        Cost: a round trip, one in the time of a heartbeat for all pages of a process. If it may
+        have been killed just before this one joined, waits for its heartbeat, or until three are
+        missing.
         """
         key = self.connection.key
         asks = [("HGET", key("processes"), name.hex()), ("PTTL", key(f"process:{name.hex()}"))]
-        while name not in self._are_lost:
-            at_work = monotonic() - self._joined
+        is_lost, until = self._are_lost.get(name, (False, 0.0))
+        while (moment := monotonic()) >= until:
             listed, left = self.connection.ask_all(asks)
-            silence = LEASE - left / 1000
-            if listed is None or left < 0:
-                self._are_lost[name] = listed is not None
-            elif silence > _MISSED * LEASE / _BEATS:
-                return True
-            elif silence < at_work:  # a heartbeat came since this process has joined
-                return False
+            silence, is_over = LEASE - left / 1000, listed is None or left < 0
+            is_silent = silence > _MISSED * LEASE / _BEATS
+            is_lost = listed is not None if is_over else is_silent
+            # A heartbeat counts that came since this process has joined.
+            if is_over or is_silent or silence < moment - self._joined:
+                until = inf if is_over else moment + LEASE / _BEATS
+                self._are_lost[name] = is_lost, until
             else:
                 sleep(_PAUSE)
-        return self._are_lost[name]
+        return is_lost
 
     def totals(self) -> dict[str, int]:
         """Return how many pages all processes have judged, by outcome."""
