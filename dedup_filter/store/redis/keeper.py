@@ -22,15 +22,13 @@ from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
 from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Layout
-from dedup_filter.store.redis.process import LEASE, new_index, read_meta, refuse
+from dedup_filter.store.redis.process import LEASE, new_index, new_numbers, read_meta, refuse
 from dedup_filter.store.redis.records import TOKEN_BYTES, Head
 from dedup_filter.store.redis.shared_records import SharedRecords
 from dedup_filter.text.page_url import host_of, url_key
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-_BATCH = 256
 
 
 class SharedReader(SharedRecords):
@@ -101,12 +99,13 @@ class SharedKeeper:
 
     def __init__(self, connection: Connection, scheme: Scheme) -> None:
         self._connection = connection
-        if not connection.run("make", *new_index(connection, scheme), ""):
+        made, _ = connection.run("join", *new_index(connection, scheme))
+        if not made:
             refuse(connection, scheme)
         self._reader = SharedReader(connection)
         self._frames = FrameLists(connection, self._reader.seconds)
         self._commands: list[Command] = []
-        """The commands that write up to `_BATCH` records."""
+        """The commands that write the records whose numbers were taken together."""
         self._numbers = range(0)
 
     @classmethod
@@ -156,14 +155,12 @@ class SharedKeeper:
         head = Head.of_claim(
             b"K" if record.is_kept else b"D", record.crawl.to_bytes(TOKEN_BYTES, "big")
         )
-        key, reader = self._connection.key, self._reader
-        if not self._numbers:
-            last = int(self._connection.ask("INCRBY", key("ids"), _BATCH))
-            self._numbers = range(last - _BATCH + 1, last + 1)
+        self._numbers = self._numbers or new_numbers(self._connection)
         record = record._replace(page=self._numbers[0])
+        totals, reader = self._connection.key("totals"), self._reader
         self._commands.append(reader.put(head, record, left))
         self._commands += reader.adds(record.page, reader.keys_of(record))
-        self._commands.append(("HINCRBY", key("totals"), record.outcome, 1))
+        self._commands.append(("HINCRBY", totals, record.outcome, 1))
         self._numbers = self._numbers[1:]
         if not self._numbers:
             self._write()
