@@ -146,6 +146,7 @@ class SharedPages(SharedRecords):
         self._at_url.clear()
         self._own = 0
         self._forget_given_up()
+        self.calls.check(self.name(0)[:-1], HEAD_BYTES)
         keys = [] if at_url is None else [url_key(at_url)]
         answers = self.calls.ask_all([*self.reads(keys), *others])
         if at_url is not None:
