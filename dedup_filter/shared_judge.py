@@ -82,7 +82,7 @@ class SharedJudge(Judge):
         self._records_dropped = True
 
     def __len__(self) -> int:
-        return self._pages.count()
+        return self._pages.count(is_kept=True)
 
     @property
     def nbytes(self) -> int:

@@ -161,9 +161,9 @@ class SharedRecords:
         self.calls.send()
         return len(gone)
 
-    def count(self) -> int:
-        """Count the kept pages, pending ones too. Cost: as `summaries`."""
-        return sum(state != _DROPPED for state, *_ in self.summaries())
+    def count(self, *, is_kept: bool | None = None) -> int:
+        """Count the kept or the dropped pages, or both, pending ones too. Cost: as `summaries`."""
+        return sum(is_kept in (None, state != _DROPPED) for state, *_ in self.summaries())
 
     def shrink(self, bound: int, at_once: int) -> int:
         """Delete the least recently seen pages beyond a bound, and up to `at_once` more.
