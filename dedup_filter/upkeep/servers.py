@@ -316,7 +316,7 @@ class ServersKeeper:
         record = record._replace(page=self._numbers[0])
         totals, reader = self._connection.key("totals"), self._reader
         self._commands.append(reader.put(head, record, left))
-        self._commands += reader.adds(record.page, reader.keys_of(record))
+        self._commands += reader.adds(record.page, reader.layout.keys_of_record(record))
         self._commands.append(("HINCRBY", totals, record.outcome, 1))
         self._numbers = self._numbers[1:]
         if not self._numbers:

@@ -22,7 +22,6 @@ from dedup_filter.store.redis.layout import (
     Layout,
     entry_of,
     found_in,
-    keys_of_record,
     url_key,
 )
 from dedup_filter.store.redis.records import (
@@ -120,7 +119,7 @@ class SharedRecords:
             is_there = view is not None and view.record.url_key == record.url_key
             if view is None or not is_there or view.head.state not in _SETTLED:
                 continue
-            old, new = self.keys_of(view.record), self.keys_of(record)
+            old, new = (self.layout.keys_of_record(each) for each in (view.record, record))
             adds += self.adds(page, new - old)
             head = view.head.revised(process)
             swaps.append(self.swap(page, view.head, head, pack_record(record), life))
@@ -151,7 +150,7 @@ class SharedRecords:
             for page, answer in zip(views, self.calls.ask_all(swaps), strict=True):
                 if answer == DONE:
                     gone.append(page)
-                    cuts += self.cuts(page, self.keys_of(views[page].record))
+                    cuts += self.cuts(page, self.layout.keys_of_record(views[page].record))
             self.calls.send_later(cuts)
         return gone
 
@@ -190,7 +189,7 @@ class SharedRecords:
                 (page, key)
                 for page, view in self.views(numbers[at : at + _CHECKED_AT_ONCE]).items()
                 if view is not None and view.head.state in _SETTLED
-                for key in self.keys_of(view.record)
+                for key in self.layout.keys_of_record(view.record)
             ]
             keys = [key for _, key in wanted]
             found = found_in(self.calls.ask_all(self.reads(keys)), keys)
@@ -209,10 +208,6 @@ class SharedRecords:
         return int(now()) - last_seen
 
     # Commands
-
-    def keys_of(self, record: PageRecord) -> set[Key]:
-        """Return the keys by which a recorded page is found."""
-        return keys_of_record(record, has_tables=self.layout.has_tables)
 
     def name(self, page: int) -> str:
         """Return the key of a record."""
