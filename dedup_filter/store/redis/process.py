@@ -181,12 +181,6 @@ class Process:
                 sleep(_PAUSE)
         return is_lost
 
-    def totals(self) -> dict[str, int]:
-        """Return how many pages all processes have judged, by outcome."""
-        # Counts that a server has lost may be subtracted later.
-        counts = self.connection.counts("totals").items()
-        return {name: count for name, count in counts if count > 0}
-
     def leave(self) -> None:
         """Send all counts, and leave the index, if it was not deleted."""
         self._rest()
@@ -271,6 +265,12 @@ def new_numbers(connection: Connection) -> range:
     """Take numbers that no other page has."""
     last = int(connection.ask("INCRBY", connection.key("ids"), _BLOCK))
     return range(last - _BLOCK + 1, last + 1)
+
+
+def totals_of(connection: Connection) -> dict[str, int]:
+    """Return how many pages all processes have judged, by outcome."""
+    # Counts that a server has lost may be subtracted later.
+    return {name: count for name, count in connection.counts("totals").items() if count > 0}
 
 
 def read_meta(connection: Connection) -> dict[bytes, bytes]:
