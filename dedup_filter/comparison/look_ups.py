@@ -48,7 +48,7 @@ from dedup_filter.fingerprints.block_columns import Shares
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Source, Verdict
 from dedup_filter.text.page_url import Place, canonical_of, url_key
-from dedup_filter.thresholds import HALF, MOST
+from dedup_filter.thresholds import ARTICLE_WORDS, HALF, MOST
 
 _TOLERANCE = 0.1
 """How much less of the text of an unchanged copy its original may have: sketches are samples."""
@@ -425,12 +425,12 @@ class Compared:
         return _repeating(verdict, page, original, original.is_same_host, shares)
 
     def _refusal(self, nearest: Examined) -> Refusal | None:
-        """Return why the page does not repeat a candidate; its lines if only few are missing."""
+        """Return why the page does not repeat a candidate; its lines if little is missing."""
         page, refusal = self._page, nearest.refusal
         if refusal is None or not refusal.lines:
             return refusal
-        # A counter, a clock, a word of the day. If it lacks more lines, it is another page.
-        if len(refusal.lines) > MOST_LINES:
+        # A counter, a clock, a quote of the day. If it lacks more, it is another page.
+        if len(refusal.lines) > MOST_LINES or refusal.words > ARTICLE_WORDS:
             return refusal._replace(lines=())
         texts = dict.fromkeys(line.text for line in refusal.lines)
         options = self._least, self._max_missing
