@@ -110,7 +110,6 @@ class SharedJudge(Judge):
         urls = [place.key for place, _ in some if place.url]
         self._exchange([*names], partial(self._pages.begin_ahead, urls))
         for place, page in some:
-            self._looked_up.clear()
             self._pages.begin(place.key if place.url else None)
             _, context, _ = self._contexts(place, page)
             self._ahead[id(page)] = _Ahead(page, context.measured, super()._profile(page, context))
