@@ -151,11 +151,12 @@ class Process:
                 )
             key, name = self.connection.key, self.name.hex()
             counts = [("HINCRBY", key("totals"), *each) for each in self._unbrought.items()]
-            # Another process may have found that this one was dead.
-            listed = "HSET", key("processes"), name, f"{self.crawl} {self._options_json}"
             lease = "SET", key(f"process:{name}"), int(now()), "EX", LEASE
-            self.connection.ask_all([listed, lease, *counts])
+            had_lease, *_ = self.connection.ask_all([("EXISTS", lease[1]), lease, *counts])
             self._unbrought.clear()
+            if not had_lease:  # another process may have taken this one for a dead one
+                entry = f"{self.crawl} {self._options_json}"
+                self.connection.ask("HSET", key("processes"), name, entry)
             self.connection.ask_all(self.renewals())
 
     def is_lost(self, name: bytes) -> bool:
