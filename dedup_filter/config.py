@@ -302,6 +302,6 @@ _RULES: Mapping[str, _Rule] = {
 }
 
 
-def expiry_seconds(days: float) -> int:
-    """Return the number of seconds after which a page expires; at least one."""
-    return ceil(days * 86_400)
+def expiry_seconds(days: float | None) -> int | None:
+    """Return the seconds after which a page expires, at least one; None: it does not."""
+    return None if days is None else ceil(days * 86_400)

@@ -842,10 +842,10 @@ class Judge:
         Kept and dropped pages have separate bounds. Pending pages stay.
         """
         due, room = list[int](), list[int]()
-        days, bound = self._config.expire_days, self._config.max_pages
+        seconds, bound = expiry_seconds(self._config.expire_days), self._config.max_pages
         for is_kept in (True, False):
-            if days is not None:
-                before = int(now()) - expiry_seconds(days)
+            if seconds is not None:
+                before = int(now()) - seconds
                 due += self.store.oldest(_AT_ONCE, is_kept=is_kept, before=before)
             if bound is not None and not due and self._room < 0:  # to count reads all pages
                 room.append(bound - self.store.count(is_kept=is_kept))

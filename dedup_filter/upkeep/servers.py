@@ -158,8 +158,7 @@ class RecordedServers(SharedRecords):
             )
         self.options: dict[str, Any] = json.loads(self._meta.get(b"options", b"{}"))
         """The shared options of the process that joined last."""
-        days = self.options.get("expire_days")
-        seconds = None if days is None else expiry_seconds(days)
+        seconds = expiry_seconds(self.options.get("expire_days"))
         has_tables = self._meta[b"tables"] == b"1"
         layout = Layout(int(self._meta[b"bits"]), has_tables=has_tables)
         super().__init__(connection, layout, seconds)

@@ -22,7 +22,6 @@ from typing import Any, Final, NamedTuple
 
 import xxhash
 
-from dedup_filter.config import expiry_seconds
 from dedup_filter.frames.host_frames import FrameUpdate, Host, pack, unpack
 from dedup_filter.store.redis.connection import Command, Connection
 from dedup_filter.text.content import ANY_MENU
@@ -31,8 +30,8 @@ MOST_UPDATES: Final = 32
 """Whole updates in the list of a host: more change no verdicts (docs/decisions)."""
 _MOST_ENTRIES = 1_000
 """Entries of a list: whole updates, and evidence."""
-_DAYS = 30
-"""Days until a list expires, if `expire_days` is not set."""
+_SECONDS = 30 * 86_400
+"""Until a list expires, if `expire_days` is not set."""
 _MOST_BLOCKS = 1_000
 """Most blocks in an update that is sent, half of them from each end of its page: 8 kB."""
 _EVIDENCE = 2
@@ -67,7 +66,7 @@ class FrameLists:
 
     def __init__(self, connection: Connection, seconds: int | None) -> None:
         self._connection = connection
-        self._seconds = expiry_seconds(_DAYS) if seconds is None else seconds
+        self._seconds = _SECONDS if seconds is None else seconds
         self._lists: dict[str, _List] = {}
         self._to_send: list[tuple[str, bytes]] = []
 

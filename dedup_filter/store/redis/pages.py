@@ -90,8 +90,7 @@ class SharedPages(SharedRecords, FewPages):
     """
 
     def __init__(self, config: FilterConfig, process: Process) -> None:
-        days = config.expire_days
-        seconds = None if days is None else expiry_seconds(days)
+        seconds = expiry_seconds(config.expire_days)
         SharedRecords.__init__(self, process.connection, process.layout, seconds)
         FewPages.__init__(self, config.max_distance)
         self.process = process
