@@ -7,6 +7,7 @@ from textwrap import wrap
 
 import pytest
 from command_line import COMMAND, refused, start
+from gate import slow
 from made_text import prose
 from pdf_samples import pdf
 from served_index import page
@@ -43,7 +44,7 @@ def line(content):
     return json.dumps(content) + "\n"
 
 
-@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", ["0", slow("2")])
 def test_verdicts_are_the_ones_of_the_library_in_the_same_order(see, tmp_path, workers):
     pages = [page(number % 30, copy=number // 30) for number in range(150)]
     with NearDuplicateFilter.open(tmp_path / "other") as library:
@@ -142,7 +143,7 @@ def test_a_line_may_be_so_long_and_no_longer(monkeypatch):
     assert (seen.errors, seen.without_url) == (5, 2)
 
 
-@pytest.mark.parametrize("workers", ["0", pytest.param("1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", ["0", slow("1")])
 def test_a_verdict_comes_at_once_if_no_line_waits(workers):
     process = start("see", "memory:", "--workers", workers)
     for number in range(3):
