@@ -125,7 +125,7 @@ Rule = Literal["headline", "hidden", "paragraph", "lines", "words"]
 
 
 class MissingLine(NamedTuple):
-    """A line of a page that is missing in the page that it is near."""
+    """A line, or a short paragraph, of a page that is missing in the page that it is near."""
 
     text: str
     words: tuple[int, int] | None = None
@@ -149,7 +149,7 @@ class Refusal(NamedTuple):
     url: str | None = None
     """URL of the other page."""
     lines: tuple[MissingLine, ...] = ()
-    """All missing lines, if they are few and the only reason for the refusal."""
+    """All missing lines and paragraphs, if they are few and short, and the only reason."""
     paragraphs: tuple[int, ...] = ()
     """Hashes of all missing paragraphs, if they are the only reason for the refusal."""
 

@@ -39,7 +39,7 @@ from dedup_filter.comparison.candidates import (
     relation,
     relation_of_urls,
 )
-from dedup_filter.comparison.loss import LONGEST_LINE, MOST_LINES, NO_LOSS, loss_of
+from dedup_filter.comparison.loss import LONGEST_LINE, MOST_LINES, loss_of
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.rule import Examined, examined
 from dedup_filter.comparison.visits import Earlier, Visit
@@ -48,7 +48,7 @@ from dedup_filter.fingerprints.block_columns import Shares
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Source, Verdict
 from dedup_filter.text.page_url import Place, canonical_of, url_key
-from dedup_filter.thresholds import HALF, MOST
+from dedup_filter.thresholds import ARTICLE_WORDS, HALF, MOST
 
 _TOLERANCE = 0.1
 """How much less of the text of an unchanged copy its original may have: sketches are samples."""
@@ -348,11 +348,9 @@ def _repeating(
 
     `shares`: what the original has of each block, if it is known.
     """
-    is_exact, blocks, lost = page.digest == original.digest, page.blocks, NO_LOSS
-    if not is_exact:
-        lost = loss_of(blocks, original.sketch, is_same_host=is_same_host, shares=shares)
+    lost = loss_of(page, original, is_same_host=is_same_host, shares=shares)
     return verdict._replace(
-        outcome="exact" if is_exact else "near",
+        outcome="exact" if page.digest == original.digest else "near",
         original_page=original.page,
         similarity=lost.similarity,
         lost=lost.lines,
@@ -427,12 +425,12 @@ class Compared:
         return _repeating(verdict, page, original, original.is_same_host, shares)
 
     def _refusal(self, nearest: Examined) -> Refusal | None:
-        """Return why the page does not repeat a candidate; its lines if only few are missing."""
+        """Return why the page does not repeat a candidate; its lines if little is missing."""
         page, refusal = self._page, nearest.refusal
         if refusal is None or not refusal.lines:
             return refusal
-        # A counter, a clock, a word of the day. If it lacks more lines, it is another page.
-        if len(refusal.lines) > MOST_LINES:
+        # A counter, a clock, a quote of the day. If it lacks more, it is another page.
+        if len(refusal.lines) > MOST_LINES or refusal.words > ARTICLE_WORDS:
             return refusal._replace(lines=())
         texts = dict.fromkeys(line.text for line in refusal.lines)
         options = self._least, self._max_missing

@@ -297,14 +297,14 @@ class _Comparison:
         """Return the words of the blocks that are `gone`, of those `unlike`, if any may not be."""
         is_prose, most = self.places.is_prose, self.allowed.words
         missing = np.where(self.shares.missing > 0, self.shares.missing, self.shares.words)
-        words = float(missing[gone].sum())
+        words, lines = float(missing[gone].sum()), tuple(map(MissingLine, self._texts(gone)))
         if not (gone & is_prose).any():
             refusal = self._beyond("lines", words, most, gone)
-            return refusal and refusal._replace(lines=tuple(map(MissingLine, self._texts(gone))))
+            return refusal and refusal._replace(lines=lines)
         refusal = self._beyond("paragraph", words, most, gone)
         is_all = self.candidate.is_same_host and not (unlike & ~(gone & is_prose)).any()
         paragraphs = self.page.blocks.hashes[gone].tolist() if is_all else ()
-        return refusal and refusal._replace(paragraphs=tuple(paragraphs))
+        return refusal and refusal._replace(paragraphs=tuple(paragraphs), lines=lines)
 
     def _refusal_of_edits(self, left: BoolArray, edited: BoolArray) -> Refusal | None:
         """Return the words of edited blocks, and of all blocks that are `left`, if too many."""

@@ -56,6 +56,8 @@ _MOST_LENGTH, _MOST_TRIES = 2**20, 64
 """Bytes or characters of a page, and selectors tried on it. Within these bounds the search takes no
 longer than judging the page."""
 
+UNLESS = "unless that text matters, as a price or a size does,"
+"""The filter cannot know it: the reader of a hint decides."""
 _NO_TEXT = ("script", "style", "title")
 _NAME = re.compile("[A-Za-z_][A-Za-z_-]*")
 _BETWEEN_NAMES = re.compile("[ \t\n\r]+")
@@ -101,18 +103,22 @@ class Ignorable(NamedTuple):
     elements: tuple[Shown, ...]
     """An example of what each selector matches."""
 
-    def hint(self, them: str) -> str:
+    def hint(self, them: str, other: "Ignorable | None" = None) -> str:
         """Describe the elements, without which `them`, the pages that differ, would be dropped.
 
+        `other`: the same elements of another of these pages.
+
         >>> print(Ignorable(".sold", (Shown('<i class="sold">', "Sold 1037 times"),)).hint("B"))
-        only in <i class="sold"> ('Sold 1037 times'): unless that is content, DEDUP_IGNORE = \
-".sold" would drop B
+        only in <i class="sold"> ('Sold 1037 times'): unless that text matters, as a price or a \
+size does, DEDUP_IGNORE = ".sold" would drop B
         """
-        shown = " and ".join(f"{tag} ({text!r})" for tag, text in self.elements)
-        return (
-            f"only in {shown}: unless that is content, "
-            f'DEDUP_IGNORE = "{self.selector}" would drop {them}'
+        shown = " and ".join(
+            f"{tag} ({' / '.join(dict.fromkeys([repr(text), repr(of_other)]))})"
+            for (tag, text), (_, of_other) in zip(
+                self.elements, (other or self).elements, strict=False
+            )
         )
+        return f'only in {shown}: {UNLESS} DEDUP_IGNORE = "{self.selector}" would drop {them}'
 
 
 def ignorable(page: PageText, lines: Sequence[MissingLine]) -> Ignorable | None:

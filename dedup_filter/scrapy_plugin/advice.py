@@ -21,9 +21,10 @@ A template that loses its pages is told from copies that a crawl is meant to dro
 
 Hints come at the end of the crawl, when the number of pages is known:
 
-    a near page that is new only for lines its nearest page lacks -> the elements with these lines,
-    or the lines themselves -> counted by host, selector and text with masked numbers -> the most
-    frequent
+    a near page that is new only for lines or short paragraphs that its nearest page lacks
+    -> the elements with these, counted by host, selector and text with masked numbers
+    -> without a selector, the lines, likewise
+    -> the most frequent: a text whose numbers change, or an element with many texts
 
 A page is counted only if it would repeat its nearest page without the lines. (Nearly always:
 without an element, the frame and the main text may change, too.)
@@ -42,7 +43,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from dedup_filter.model import Refusal, Verdict
-from dedup_filter.review.refusals import Ignorable, ignorable
+from dedup_filter.review.refusals import UNLESS, Ignorable, ignorable
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import ONE_PAGE, host_of, kinship, patterns
 from dedup_filter.wording import counted, printable
@@ -58,7 +59,8 @@ NEARLY_ALL, MANY_UNJUDGED = 0.8, 0.2
 _LONGEST = 500
 """Characters of a URL, a host or a template in a message."""
 MANY = 5
-"""Pages needed for a hint. Their lines may be content (one chair in five sizes)."""
+"""Pages needed for a hint, with one text except for its numbers, or each with another text of an
+element. Their lines may be content (one chair in five sizes)."""
 MOST_HINTS = 3
 """Hints of a crawl. The user has to consider each; the next crawl gives the remaining hints."""
 MOST_OF_HOST, MOST_OF_CRAWL = 1_000, 20_000
@@ -289,8 +291,10 @@ class Hints:
         self._examined = Counter[str]()
         """Pages by host."""
         self._pages = Counter[_Key]()
-        self._first: dict[_Key, Ignorable | Sequence[str]] = {}
-        """The elements of the first of these pages, or its lines."""
+        self._found: dict[_Key, list[Ignorable]] = {}
+        """The elements of two of these pages whose texts differ, by host and selector."""
+        self._lines: dict[_Key, Sequence[str]] = {}
+        """The lines of the first of these pages, if no selector names them."""
         self._words = Counter[_Key]()
         """The most words that one of these pages has beyond its nearest page."""
 
@@ -309,33 +313,45 @@ class Hints:
             selector, texts = found.selector, [text for _, text in found.elements]
         key = (host, selector, *(_NUMBER.sub("#", text) for text in texts))
         self._pages[key] += 1
-        self._first.setdefault(key, found or texts)
-        self._words[key] = max(self._words[key], ceil(refusal.words))
+        if found is None:
+            self._lines.setdefault(key, texts)
+            self._words[key] = max(self._words[key], ceil(refusal.words))
+            return
+        there = self._found.setdefault(key[:2], [])
+        if found not in there and len(there) < 2:
+            there.append(found)
 
     def messages(self) -> list[str]:
         """Return the messages for the log at the end of the crawl, one for host and selector."""
-        hints: dict[tuple[str, ...], str] = {}
-        for key, pages in self._pages.most_common():
-            if pages >= MANY and key[:2] not in hints:
-                first = self._first[key]
-                if isinstance(first, Ignorable):
-                    hint = first.hint("them")
-                else:
-                    hint = _in_lines(first, self._words[key])
-                differ = f"{counted(pages, 'near page')} of {printable(key[0])} differ"
-                hints[key[:2]] = f"{differ} {hint}"
-        return [*hints.values()][:MOST_HINTS]
+        places: dict[_Key, list[_Key]] = {}
+        for key, _ in self._pages.most_common():
+            places.setdefault(key[:2], []).append(key)
+        hints = Counter[str]()
+        for place, (most, *others) in places.items():
+            texts = [most, *others] if place in self._found else [most]
+            if self._pages[most] >= MANY or len(texts) >= MANY:
+                hint, pages = self._hint(place, most), sum(self._pages[each] for each in texts)
+                near = f"{counted(pages, 'near page')} of {printable(place[0])}"
+                hints[f"{near} differ from an earlier one {hint}"] = pages
+        return [hint for hint, _ in hints.most_common(MOST_HINTS)]
+
+    def _hint(self, place: _Key, most: _Key) -> str:
+        if place not in self._found:
+            return _in_lines(self._lines[most], self._words[most])
+        first, *others = self._found[place]
+        return first.hint("them", *others)
 
 
 def _in_lines(lines: Sequence[str], words: int) -> str:
     """Describe lines that are in no element with a name.
 
     >>> print(_in_lines(["Sold 1037 times"], 3))
-    only in 'Sold 1037 times', in no element that an id or a class names: unless that is content, \
-DEDUP_MAX_MISSING = 3 would drop them, and other pages that differ in so few words
+    only in 'Sold 1037 times', in no element that an id or a class names: unless that \
+text matters, as a price or a size does, DEDUP_MAX_MISSING = 3 would drop them, and other pages \
+that differ in so few words
     """
     shown = " and ".join(repr(each[:_LONGEST_LINE]) for each in lines)
     return (
-        f"only in {shown}, in no element that an id or a class names: unless that is content, "
+        f"only in {shown}, in no element that an id or a class names: {UNLESS} "
         f"DEDUP_MAX_MISSING = {words} would drop them, and other pages that differ in so few words"
     )

@@ -121,7 +121,8 @@ def test_lines_in_several_elements():
     ignored = found(markup, LINE, "It is 10:31")
     assert ignored.hint("B") == (
         """only in <p class="sold"> ('Sold 1037 times') and <p class="clock"> ('It is 10:31'): """
-        'unless that is content, DEDUP_IGNORE = ".sold, .clock" would drop B'
+        "unless that text matters, as a price or a size does, "
+        'DEDUP_IGNORE = ".sold, .clock" would drop B'
     )
     assert found(markup, LINE, "It is 10:32") is None
     parts = [f'<p class="{name}">{name}</p>' for name in "wxyz"]
