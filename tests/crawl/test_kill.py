@@ -23,7 +23,7 @@ from patience import wait_until
 
 from dedup_filter import NearDuplicateFilter
 
-ROUNDS = [pytest.param(0, 3), *(slow(n, 10) for n in (1, 2))]
+ROUNDS = [(0, 3), slow(1, 10)]
 """Each with its number and its kills."""
 SEED = int(os.environ.get("DEDUP_KILL_SEED", "1"))
 CONTENTS = 24
