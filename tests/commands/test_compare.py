@@ -61,8 +61,7 @@ def test_the_element_of_a_line_that_keeps_two_pages_apart(tmp_path):
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
     assert (
         """("Sold 1038 times"): unless that text matters, as a price or a size does, """
-        """DEDUP_IGNORE = ".sold" would drop B"""
-        in " ".join(out.split()).replace("'", '"')
+        """DEDUP_IGNORE = ".sold" would drop B""" in " ".join(out.split()).replace("'", '"')
     )
     (found,) = lines("compare", *HERE[1::2], "--index", str(index), "--json")
     assert found["verdict"]["refused"]["lines"] == ["By Anna Sold 1038 times"]
