@@ -51,7 +51,7 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.redis.layout import ENTRY, Key, Layout, entry_of, keys_of_record
+from dedup_filter.store.redis.layout import ENTRY, Key, Layout, entry_of
 from dedup_filter.store.redis.records import TOKEN_BYTES, Head, pack_record
 from dedup_filter.text.page_url import Place
 
@@ -92,7 +92,7 @@ def fill(started: Any, count: int) -> None:
         process.connection.ask("SET", process.connection.key("ids"), count)
     place, _, profile = page_of(10**12)
     record = PageRecord.of(place, profile, verdict_on(profile, "new"), START, 1)
-    keys = len(keys_of_record(record))
+    keys = len(Layout(1).keys_of_record(record))
     value = Head.of_claim(b"K", bytes(TOKEN_BYTES)).packed + pack_record(record)
     servers = _Writer(started)
     servers.write(("SET", part("r", page), value) for page in range(1, count + 1))

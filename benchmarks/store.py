@@ -59,10 +59,10 @@ Figure = tuple[str, float, str]
 class ProfileJudge(Judge):
     """Judges pages by ready profiles: its pages are profiles, and no host is counted."""
 
-    def _judged(self, place: Place, page: ReadPage, config: FilterConfig | None = None) -> _Judged:
+    def _judged(self, place: Place, page: ReadPage) -> _Judged:
         self._looked_up.clear()
         nothing, profile = no_context(_NOTHING), cast("PageProfile", page)
-        found = self._compared(place, profile, None, config or self._config)
+        found = self._compared(place, profile, None, self._config)
         return _Judged(nothing, nothing, profile, found)
 
     def see_all(self, pages: Sequence[Page]) -> None:

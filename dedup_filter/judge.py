@@ -238,17 +238,14 @@ class Judge:
         Do nothing: the index is in this process. Verdicts do not change.
         """
 
-    def claim(
-        self, place: Place, page: ReadPage | Unjudged, config: FilterConfig | None = None
-    ) -> Claim:
+    def claim(self, place: Place, page: ReadPage | Unjudged) -> Claim:
         """Judge a page; if it is recorded, the claim is pending until `commit` or `release`.
 
-        `config`: the options of the index, in which those of `PAGE_OPTIONS` may have other values
-        for this page. If the store fails, nothing has changed.
+        If the store fails, nothing has changed.
         """
         if isinstance(page, Unjudged):
             return Claim.unrecorded(page)
-        claim, expected = self._claim(place, page, config)
+        claim, expected = self._claim(place, page)
         if claim.counting is not None:
             updates = self._updates(claim.counting, expected)
             number = claim.verdict.page or 0
@@ -443,12 +440,10 @@ class Judge:
         self._batch.notes[CRAWLS] = crawls_to_json(self._crawls.values())
         return crawl.number
 
-    def _claim(
-        self, place: Place, page: ReadPage, config: FilterConfig | None = None
-    ) -> tuple[Claim, HostContext]:
+    def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
         """Judge a page, and record it; return its expected context, too."""
         self._make_room()
-        judged = self._judged(place, page, config)
+        judged = self._judged(place, page)
         counted, expected, found_by, found, *_ = judged
         if found.reason == "no_text" or found.outcome == "same_template":
             return Claim(found, state="kept"), expected
@@ -478,11 +473,9 @@ class Judge:
             claim.counting = None
         return claim, expected
 
-    def _judged(
-        self, place: Place, page: ReadPage, config: FilterConfig | None = None
-    ) -> "_Judged":
+    def _judged(self, place: Place, page: ReadPage) -> "_Judged":
         """Judge a page in the context of its host as it is expected to be."""
-        config = config or self._config
+        config = page.options or self._config
         self._looked_up.clear()
         counted, expected, earlier = self._contexts(place, page)
         found_by = self._profile(page, expected)

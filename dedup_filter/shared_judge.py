@@ -29,7 +29,7 @@ from dedup_filter.store.location import scheme_of
 from dedup_filter.store.records import PageRecord, measures_of
 from dedup_filter.store.redis.connection import Command
 from dedup_filter.store.redis.frames import FrameLists
-from dedup_filter.store.redis.layout import Key, keys_of, keys_of_profile
+from dedup_filter.store.redis.layout import Key
 from dedup_filter.store.redis.pages import OF_LOST, Overtaken, SharedPages
 from dedup_filter.store.redis.process import LEASE, Process
 from dedup_filter.store.sqlite_store import SqliteStore
@@ -64,7 +64,7 @@ class SharedJudge(Judge):
         """Number -> pending page of another process that pages here repeat, and its nonce."""
         self._gone: dict[int, None] = {}
         """The latest pages that were gone: others may have their numbers on the servers."""
-        self._keys: set[Key] = set()
+        self._keys = set[Key]()
         """The keys by which the page that is judged has looked up others."""
         self._is_seeing = False
         """Whether the page that is judged is kept with the next call, and never pending."""
@@ -115,9 +115,7 @@ class SharedJudge(Judge):
             _, context, _ = self._contexts(place, page)
             self._ahead[id(page)] = _Ahead(page, context.measured, super()._profile(page, context))
         profiles = [each.profile for each in self._ahead.values()]
-        self._pages.read_ahead(
-            [keys_of_profile(each, has_tables=self._has_tables) for each in profiles]
-        )
+        self._pages.read_ahead([self._pages.layout.keys_of_profile(each) for each in profiles])
 
     def see(self, place: Place, page: ReadPage | Unjudged) -> Verdict:
         """Judge a page, and keep it for good."""
@@ -144,8 +142,8 @@ class SharedJudge(Judge):
     def find(self, query: Query) -> Sequence[PageRecord]:
         """Return the records of pages that share a key with a query: see `layout`."""
         self._pages.begin(None)
-        asked, has_tables = (query.digest, query.fingerprints, query.keys), self._has_tables
-        self._pages.read(keys_of(*asked, has_tables=has_tables))
+        asked = query.digest, query.fingerprints, query.keys
+        self._pages.read(self._pages.layout.keys_of(*asked))
         return super().find(query)
 
     def fate_of_original(self, claim: Claim) -> Fate:
@@ -212,10 +210,6 @@ class SharedJudge(Judge):
         assert {*self._pages.held()} == pending, "other pages are held"
         assert not self._pages.unfound(), "pages are not found by all of their keys"
 
-    @property
-    def _has_tables(self) -> bool:
-        return self._pages.layout.has_tables
-
     def _opened(self) -> _Index:
         return self._pages
 
@@ -230,13 +224,11 @@ class SharedJudge(Judge):
     def _has_ended(self, record: PageRecord) -> bool:
         return record.crawl != OF_LOST
 
-    def _claim(
-        self, place: Place, page: ReadPage, config: FilterConfig | None = None
-    ) -> tuple[Claim, HostContext]:
+    def _claim(self, place: Place, page: ReadPage) -> tuple[Claim, HostContext]:
         """Judge a page until no other process comes in between."""
         while True:
             try:
-                claim, expected = super()._claim(place, page, config)
+                claim, expected = super()._claim(place, page)
             except Overtaken:
                 self._pages.calls.read_anew()
                 continue
@@ -257,9 +249,9 @@ class SharedJudge(Judge):
             return super()._profile(page, context)
         return replace(known.profile, counts=context.counts, site_counts=context.site_counts)
 
-    def _judged(self, place: Place, page: ReadPage, config: FilterConfig | None = None) -> _Judged:
+    def _judged(self, place: Place, page: ReadPage) -> _Judged:
         self._receive(place, page)
-        return super()._judged(place, page, config)
+        return super()._judged(place, page)
 
     def _waited_for(self, claim: Claim) -> Fate:
         """Wait for the fate of a page of another process that a page repeats."""
@@ -279,7 +271,7 @@ class SharedJudge(Judge):
         visit: tuple[PageRecord, Visit] | None,
         config: FilterConfig,
     ) -> Verdict:
-        self._keys = keys_of_profile(page, has_tables=self._has_tables)
+        self._keys = self._pages.layout.keys_of_profile(page)
         self._pages.read(self._keys)
         return super()._compared(place, page, visit, config)
 
@@ -321,7 +313,7 @@ class SharedJudge(Judge):
         # A page is found by every key by which it looks up.
         keys = self._keys
         if judged.profile is not compared:
-            keys = keys | keys_of_profile(judged.profile, has_tables=self._has_tables)
+            keys = keys | self._pages.layout.keys_of_profile(judged.profile)
         self._pages.claim(record, keys, is_still, is_decided=not self._is_seeing)
         return record
 

@@ -56,7 +56,3 @@ landing page without menus hides the print views of a host (230 of 300 found).""
 
 EDGE_LINES = 2
 """Lines that a print view adds above and below its article ("Printed from ...")."""
-
-CUT_HEADLINE = 40
-"""Characters of a headline from which its beginning counts as the whole ("A long story about ...").
-"""

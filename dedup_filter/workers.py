@@ -27,6 +27,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from queue import SimpleQueue
 from threading import Event, Thread
 from time import monotonic
@@ -81,7 +82,8 @@ class Reading:
     @property
     def content(self) -> ReadPage | Unjudged | None:
         """The page, if it is read."""
-        return self._read or (self.by_worker.result() if self.is_done else None)
+        is_read = self._read or (self.is_done and self.by_worker.result())
+        return self.result() if is_read else None
 
     def result(self) -> ReadPage | Unjudged:
         """Wait for the page; read it in this process if no worker could.
@@ -90,8 +92,8 @@ class Reading:
             TypeError: not exactly one of html and text is given, or one of another type.
         """
         if self._read is None:
-            by_worker = self.by_worker.result()
-            self._read = by_worker or read_page(self.page, self.place, self._config)
+            read = self.by_worker.result() or read_page(self.page, self.place, self._config)
+            self._read = replace(read, options=self._config) if isinstance(read, ReadPage) else read
         return self._read
 
 
@@ -233,13 +235,20 @@ class Pool:
         self._workers: list[Worker] = []
         self._stillborn = 0
 
-    def read(self, page: PageText, place: Place, *, may_help: bool = False) -> Reading:
-        """Let a worker read a page; read it at once if none can.
+    def read(
+        self,
+        page: PageText,
+        place: Place,
+        options: FilterConfig | None = None,
+        *,
+        may_help: bool = False,
+    ) -> Reading:
+        """Let a worker read a page; read it at once if none can. `options`: see `ReadPage`.
 
         With `may_help`, this process reads the page at once if all workers are busy. Calls come
         from one thread. Raises TypeError as `Reading.result` does.
         """
-        reading = Reading(page, place, self._config)
+        reading = Reading(page, place, options or self._config)
         is_plain = all(type(each) in _PLAIN for each in (*page, place.url))
         worker = self._least_busy() if is_plain else None
         if worker is None or (may_help and worker.backlog >= _ENOUGH):

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 import pytest
 from crawl_server import CrawlServer
 from gate import IS_GATE, program
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from made_text import prose
 from redis_nodes import RedisNodes
 from redis_servers import RedisServer
@@ -16,9 +16,19 @@ from web_site import served
 
 from dedup_filter.filter import NearDuplicateFilter
 
-# Deadlines measure the machine; reproducible examples make a failure everybody's failure.
-settings.register_profile("quick", deadline=None, print_blob=True, max_examples=25)
+# The same tree gives the same result: examples are not drawn by chance, and time decides nothing.
+settings.register_profile(
+    "quick",
+    deadline=None,
+    derandomize=True,
+    max_examples=25,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("gate", settings.get_profile("quick"), max_examples=100)
+settings.register_profile(
+    "soak", settings.get_profile("quick"), derandomize=False, max_examples=1_000
+)
 settings.load_profile("gate" if IS_GATE else "quick")
 
 

@@ -9,6 +9,8 @@ import shutil
 import pytest
 from hypothesis import settings
 
+CLUSTER_TOO = ["redis_server", pytest.param("redis_cluster", marks=pytest.mark.slow)]
+"""The servers of a test that a cluster of several repeats: few of them differ there."""
 IS_GATE = os.environ.get("CI", "false") not in ("", "0", "false")
 
 

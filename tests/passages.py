@@ -190,13 +190,13 @@ class PlainPages:
         self.fault = StoreError("the disk is full")
         self.failing, self.failures = set(calls), times
 
-    def read(self, page, place):
+    def read(self, page, place, options=None):
         return PlainReading(page, place)
 
     def read_ahead(self, waiting):
         pass
 
-    def claim(self, place, content, config=None):
+    def claim(self, place, content):
         with self._call("claim"):
             if content not in self.kept:
                 claim = self._claimed(Verdict("new", page=next(self.numbers)))
@@ -305,9 +305,9 @@ class SharedPages(PlainPages):
     def read_ahead(self, waiting):
         self.ahead.append([content for _, content in waiting])
 
-    def claim(self, place, content, config=None):
+    def claim(self, place, content):
         if content not in self.elsewhere or content in self.kept:
-            return super().claim(place, content, config)
+            return super().claim(place, content)
         with self._call("claim"):
             return self._repeat("near", self.elsewhere[content], "http://x/")
 

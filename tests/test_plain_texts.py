@@ -4,9 +4,10 @@ import json
 import textwrap
 
 import pytest
-from command_line import lines, run_process
+from command_line import lines
 from made_text import prose
 
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.plain_text import MOST_LINES, text_blocks
 
@@ -109,8 +110,9 @@ class TestOtherWaysIntoAFilter:
 
     def test_of_an_index(self, tmp_path):
         index = str(tmp_path / "index")
-        feed = "".join(f"{json.dumps(each)}\n" for each in PAGES)
-        assert run_process("see", index, "--set", "keep_text=True", text=feed)[0] == 0
+        with NearDuplicateFilter.open(index, keep_text=True) as pages:
+            for each in PAGES:
+                pages.see(**each)
         with SqliteStore.open_to_read(index) as reader:
             heads = [record.h1 for record in reader.records()]
         assert heads == ["Oak bench", "Oak stool", "Oak bench", "Oak bench"]

@@ -39,7 +39,7 @@ from dedup_filter.comparison.candidates import (
     relation,
     relation_of_urls,
 )
-from dedup_filter.comparison.loss import LONGEST_LINE, MOST_LINES, NO_LOSS, loss_of
+from dedup_filter.comparison.loss import LONGEST_LINE, MOST_LINES, loss_of
 from dedup_filter.comparison.near_pages import Query
 from dedup_filter.comparison.rule import Examined, examined
 from dedup_filter.comparison.visits import Earlier, Visit
@@ -348,11 +348,9 @@ def _repeating(
 
     `shares`: what the original has of each block, if it is known.
     """
-    is_exact, blocks, lost = page.digest == original.digest, page.blocks, NO_LOSS
-    if not is_exact:
-        lost = loss_of(blocks, original.sketch, is_same_host=is_same_host, shares=shares)
+    lost = loss_of(page, original, is_same_host=is_same_host, shares=shares)
     return verdict._replace(
-        outcome="exact" if is_exact else "near",
+        outcome="exact" if page.digest == original.digest else "near",
         original_page=original.page,
         similarity=lost.similarity,
         lost=lost.lines,

@@ -20,10 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dedup_filter.comparison.candidates import Candidate, Stored
 from dedup_filter.features.analysis import words_in
 from dedup_filter.features.tokens import tokens_of_parts
 from dedup_filter.fingerprints.block_columns import BlockColumns, IntArray, Shares
 from dedup_filter.fingerprints.places import Places
+from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import BoolArray, are_among, row_in, row_of
 from dedup_filter.text.plain_text import normalize_parts
 from dedup_filter.thresholds import FRAME_TIMES, HALF
@@ -62,15 +64,22 @@ class _LostWords(NamedTuple):
 
 
 def loss_of(
-    blocks: BlockColumns, sketch: bytes, *, is_same_host: bool, shares: Shares | None = None
+    page: PageProfile,
+    original: Stored | Candidate,
+    *,
+    is_same_host: bool,
+    shares: Shares | None = None,
 ) -> Loss:
-    """Return the text of a page that the page with a sketch lacks.
+    """Return the text of a page that its original lacks.
 
-    `shares`: what the sketch has of each block; None: it is computed.
+    `shares`: what the original has of each block; None: it is computed.
 
     On another host, a block outside the main text is frame if an earlier page has shown it, and any
     block if two have: all pages of a mirror may be dropped, and dropped pages mark no frame.
     """
+    if page.digest == original.digest:
+        return NO_LOSS
+    blocks, sketch = page.blocks, original.sketch
     places, shares = blocks.places, shares or blocks.shares_in(sketch)
     is_frame = places.is_frame
     if not is_same_host:

@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.comparison.candidates import Stored
+from dedup_filter.errors import StoreCorrupt
 from dedup_filter.fingerprints.block_columns import NUMBER, BlockColumns, FloatArray
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import (
@@ -134,7 +135,11 @@ def _unpacked(packed: bytes, size: int) -> npt.NDArray[np.void]:
 
 
 def visit_of(page: PageProfile, earlier: Stored) -> Visit:
-    """Compare a page with the record of an earlier visit."""
+    """Compare a page with the record of an earlier visit.
+
+    Raises:
+        StoreCorrupt: what the record has of its blocks is damaged.
+    """
     blocks, nothing = page.blocks, np.zeros(len(page.blocks.hashes), np.bool_)
     if page.digest == earlier.digest:
         return Visit(True, 1.0, 0.0, nothing, nothing, _slots(blocks, nothing, _NO_ROWS, nothing))
@@ -142,7 +147,10 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
     came: BoolArray = ~np.isin(row_of(blocks.hashes), row)
     if len(row) == MOST_BLOCKS:
         came &= shares.missing > 0
-    rows = _unpacked(earlier.visit, len(row))
+    try:
+        rows = _unpacked(earlier.visit, len(row))
+    except (ValueError, zlib.error):
+        raise StoreCorrupt(f"the record of page {earlier.page} is damaged: its blocks") from None
     gone = rows[(rows["words"] > 0) & ~np.isin(row, row_of(blocks.all_hashes))[: len(rows)]]
     told, text, are_values = _are_told(blocks), places.are_own, _values(blocks, came, gone)
     main = text & (places.in_main | places.in_new)

@@ -47,6 +47,8 @@ class ReadPage:
     """The words of what is compared of each."""
     form: bytes | None = None
     """Its blocks as bytes, if they are to be kept whatever becomes of it."""
+    options: FilterConfig | None = None
+    """The options of this page, see `PAGE_OPTIONS`; None: those of the index."""
 
     @classmethod
     def of(cls, content: Page | Document, config: FilterConfig) -> "ReadPage":

@@ -27,7 +27,7 @@ from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 from dedup_filter.comparison.look_ups import judge
-from dedup_filter.comparison.loss import NO_LOSS, Loss, loss_of
+from dedup_filter.comparison.loss import Loss, loss_of
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.hamming.pairs import hamming_distance
@@ -133,10 +133,7 @@ class Comparison:
         page, first = self.second.explained, self.first.record or self.first.measures
         if page is None or first is None:
             return None
-        if page.profile.digest == first.digest:
-            return NO_LOSS
-        is_same_host = self.first.host == self.second.host
-        return loss_of(page.profile.blocks, first.sketch, is_same_host=is_same_host)
+        return loss_of(page.profile, first, is_same_host=self.first.host == self.second.host)
 
     @cached_property
     def likeness(self) -> Likeness | None:

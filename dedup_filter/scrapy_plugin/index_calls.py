@@ -17,7 +17,6 @@ from typing import Any, TypeVar, cast
 
 from twisted.internet import task
 
-from dedup_filter.config import FilterConfig
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.judge import Claim
 from dedup_filter.model import Fate
@@ -48,8 +47,8 @@ class IndexCalls:
         """Start to read a page, unless started: in a worker, or at once if there are none."""
         if page.reading is None:
             assert isinstance(page.text, PageText)
-            read = partial(self.pages.pool.read, page.text, Place.of(page.url))
-            page.reading = self._timed(read, self._stats.spent)
+            given = page.text, Place.of(page.url), page.treatment.config
+            page.reading = self._timed(partial(self.pages.pool.read, *given), self._stats.spent)
         return page.reading
 
     async def claim(self, page: Page) -> Claim:
@@ -60,7 +59,7 @@ class IndexCalls:
         self._timed(reading.result, self._stats.spent)
         self._waiting[reading] = None
         try:
-            claim = await self._ask(partial(self._claim, reading, page.treatment.config))
+            claim = await self._ask(partial(self._claim, reading))
         finally:
             self._waiting.pop(reading, None)  # the call may have been cancelled
         page.reading = None
@@ -68,11 +67,11 @@ class IndexCalls:
             self._stats.answered()
         return claim
 
-    def _claim(self, reading: Reading, config: FilterConfig | None) -> Claim:
+    def _claim(self, reading: Reading) -> Claim:
         """Claim a page; a shared index is read for the pages that wait behind it, too."""
         self._judge.read_ahead(those_read([*self._waiting]))
         self._waiting.pop(reading, None)
-        return self._judge.claim(reading.place, reading.result(), config)
+        return self._judge.claim(reading.place, reading.result())
 
     async def fate_of_original(self, claim: Claim) -> Fate | None:
         """Return the state of the page that a page repeats; None: it cannot be found out."""

@@ -39,10 +39,11 @@ from starlette.routing import Route
 
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.model import Verdict
 from dedup_filter.service.claims import Claims
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import Place
-from dedup_filter.workers import Reading
+from dedup_filter.workers import Reading, those_read
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +72,8 @@ class Service:
         self._index, self._reader = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._queue = queue
         self._queued = 0
+        self._waiting: dict[Reading, None] = {}
+        """Pages that are read and not judged yet, in the order of their requests."""
         self.is_ending: Callable[[], bool] = lambda: False
         """Whether a signal has ended the service: nothing waits for a pending page any more."""
 
@@ -78,7 +81,7 @@ class Service:
         """Judge a page and keep it; wait while its original is pending."""
         async with self._read(await _body(request)) as page:
             end = monotonic() + self._claims.lease + 2 * _SWEEP
-            judge = partial(self._claims.judge, page, is_claim=False)
+            judge = partial(self._judge, page, is_claim=False)
             while True:
                 verdict, _, is_final = await self._ask(judge)
                 if is_final:
@@ -91,7 +94,7 @@ class Service:
     async def claim(self, request: Request) -> dict[str, Any]:
         """Judge a page; keep it pending under a claim."""
         async with self._read(await _body(request)) as page:
-            judge = partial(self._claims.judge, page, is_claim=True)
+            judge = partial(self._judge, page, is_claim=True)
             verdict, claim, is_final = await self._ask(judge)
         return {**verdict.as_json(), "claim": claim, "is_final": is_final}
 
@@ -144,6 +147,12 @@ class Service:
         self._reader.shutdown()
         self._index.shutdown()
 
+    def _judge(self, page: Reading, *, is_claim: bool) -> tuple[Verdict, str | None, bool]:
+        """Judge a page; a shared index is read for the pages that wait behind it, too."""
+        self._pages.conductor.read_ahead(those_read([*self._waiting]))
+        self._waiting.pop(page, None)
+        return self._claims.judge(page, is_claim=is_claim)
+
     async def _ask(self, call: Callable[[], Result]) -> Result:
         """Make a call of the index after all earlier calls, and write what it changed."""
 
@@ -164,7 +173,11 @@ class Service:
             loop, submitted = asyncio.get_running_loop(), partial(self._submitted, body)
             reading = await loop.run_in_executor(self._reader, submitted)
             await asyncio.wrap_future(reading.by_worker)
-            yield reading
+            self._waiting[reading] = None
+            try:
+                yield reading
+            finally:
+                self._waiting.pop(reading, None)  # the call may have failed
         finally:
             self._queued -= 1
 

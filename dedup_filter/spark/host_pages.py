@@ -154,8 +154,8 @@ class _HostJudge(Judge):
             self.profiles[verdict.page] = self._latest
         return verdict
 
-    def _judged(self, place: Place, page: ReadPage, config: FilterConfig | None = None) -> _Judged:
-        judged = super()._judged(place, page, config)
+    def _judged(self, place: Place, page: ReadPage) -> _Judged:
+        judged = super()._judged(place, page)
         self._latest = judged.profile
         return judged
 

@@ -125,8 +125,7 @@ def _compared(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
         look_ups = _Earlier([e for e in known if is_any_compared or e.host not in of_site], config)
         page = replace(asked.profile, site_counts=[dict.fromkeys(map(host_hash, of_site), 1)])
         for rank, found in enumerate(repeated(asked.record.place, page, look_ups, config)):
-            sketch, shares = found.candidate.sketch, found.shares
-            loss = loss_of(page.blocks, sketch, is_same_host=False, shares=shares)
+            loss = loss_of(page, found.candidate, is_same_host=False, shares=found.shares)
             yield {"page": row["page"], "rank": rank, "outcome": "near"} | {
                 "original": found.candidate.page,
                 "distance": found.candidate.distance,

@@ -391,11 +391,6 @@ class SqliteStore:
             ) from None
 
     @property
-    def identity(self) -> str:
-        """The unique name of the index."""
-        return str(self.note("identity"))
-
-    @property
     def memory(self) -> int:
         """Memory of an index in memory, in bytes; 0 for one on disk."""
         return 0 if self.is_durable else self.nbytes

@@ -6,10 +6,10 @@ no such parts either, the part that fewest pages show. Two pages of one host wit
 headlines are different pages, however alike their texts are: the manual pages of two commands, two
 releases, two products.
 
-A section number in front may be missing. In a headline of 40 characters or more, the end may be
-missing, from a space on or from within a word ("A long story about the se…"). On one host, two
-numbers are two headlines ("3.37.1 released", "3.37.2 released"). On two hosts, two editions of a
-manual may number their sections differently.
+A section number in front may be missing. The end may be missing where the page shows that it was
+cut off: by an ellipsis ("A long story about the se…"), or by another headline of the same page that
+goes on. On one host, two numbers are two headlines ("3.37.1 released", "3.37.2 released"). On two
+hosts, two editions of a manual may number their sections differently.
 """
 
 import re
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import xxhash
 
 from dedup_filter.text.plain_text import is_spaced, normalize, without_unseen
-from dedup_filter.thresholds import CUT_HEADLINE, FRAME_TIMES
+from dedup_filter.thresholds import FRAME_TIMES
 
 MOST_OF_HEADLINE = 200
 """Characters of an h1 or a title that are kept."""
@@ -48,7 +48,8 @@ _SECTION = re.compile(
     r"(?:(?:chapter|section|part|appendix|§)\s*[\w.]{1,12}[.:)]?|(?:\d+|[a-z])(?:[.]\d+)+[.:)]?|\d+[.:)])"
     r"\s+(?=\D)"
 )
-_CUT_OFF = "….\u2025 "
+_AT_END, _ELLIPSIS = ". ", ".."
+"""What may follow a normalised headline, and what shows that its end was cut off."""
 
 
 # The headline of a page is compared with the headline of each candidate.
@@ -104,8 +105,13 @@ class Headline(NamedTuple):
         return bool(self.h1) and times_headed(self.h1, counts) < FRAME_TIMES
 
     def everything(self) -> tuple[str, ...]:
-        """Return the h1 and all parts of the title, normalised."""
-        return tuple(filter(None, map(_normal, (self.h1, *title_parts(self.title)))))
+        """Return, normalised, the h1 and all parts of the title.
+
+        A part that was cut off is left out if it stands there in full, too.
+        """
+        parts = [*filter(None, map(_normal, (self.h1, *title_parts(self.title))))]
+        cut = {part for part in parts if part.endswith(_ELLIPSIS) and _is_begun(part, parts)}
+        return tuple(part for part in parts if part not in cut)
 
     def is_made_of(self, text: str) -> bool:
         """Return whether a block of text is this h1."""
@@ -133,7 +139,8 @@ def is_headed_alike(
     own = page.parts(counts)
     if with_title and page.title != original.title and page.has_own_h1(counts):
         of_title = (part for part in title_parts(page.title) if not times_headed(part, counts))
-        own, theirs = (*own, *map(_normal, of_title)), (*theirs, *original.everything())
+        beside = (part for part in map(_normal, of_title) if not _is_begun(part, own))
+        own, theirs = (*own, *beside), (*theirs, *original.everything())
     if not (page.has_own_h1(counts) and original.has_own_h1(counts)):
         # The h1 of one page may be in the title of the other.
         theirs = (*theirs, *original.everything())
@@ -198,8 +205,15 @@ def _without_section(part: str) -> str:
 def _is_same(one: str, other: str) -> bool:
     if one == other or _without_section(one) == other or one == _without_section(other):
         return True
-    short, long = sorted((one.rstrip(_CUT_OFF), other.rstrip(_CUT_OFF)), key=len)
-    if short == long or len(short) < CUT_HEADLINE or not long.startswith(short):
-        return short == long
-    # A longer dotted name is another name: "org.example.vector", "org.example.vector.jacobian".
-    return long[len(short)].isspace() or long[len(short)].isalnum()
+    if one.rstrip(_AT_END) == other.rstrip(_AT_END):
+        return True
+    both_ways = (one, other), (other, one)
+    return any(cut.endswith(_ELLIPSIS) and _is_begun(cut, [full]) for cut, full in both_ways)
+
+
+def _is_begun(part: str, others: Sequence[str]) -> bool:
+    """Return whether a headline is the beginning of another one."""
+    beginning = part.rstrip(_AT_END)
+    return bool(beginning) and any(
+        other.startswith(beginning) and other.rstrip(_AT_END) != beginning for other in others
+    )

@@ -49,8 +49,8 @@ from dedup_filter.upkeep import Index
 from dedup_filter.wording import as_time
 
 if TYPE_CHECKING:
-    from dedup_filter.store.redis.keeper import SharedKeeper
     from dedup_filter.upkeep.directory import DirectoryKeeper
+    from dedup_filter.upkeep.servers import ServersKeeper
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
@@ -304,7 +304,7 @@ def import_lines(lines: Iterable[tuple[int, bytes]], index: Index) -> dict[str, 
 class _Import:
     """Puts the pages and hosts of an export into an index."""
 
-    def __init__(self, target: "DirectoryKeeper | SharedKeeper", crawls: Iterable[Crawl]) -> None:
+    def __init__(self, target: "DirectoryKeeper | ServersKeeper", crawls: Iterable[Crawl]) -> None:
         self._target = target
         self._there = HammingIndex(0)
         """Pages that were in the index before, by a key of their constant fields."""

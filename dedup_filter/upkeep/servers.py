@@ -1,28 +1,41 @@
-"""Upkeep of a shared index. Crawlers may be running: each step is correct whatever they do.
+"""Upkeep of a shared index: it joins no crawl, and holds no lease.
 
-All of it scans the keys of the servers, but to forget pages.
+    all records              a scan of the servers' keys, then 1,000 records a call
+    records of another index -> records under new numbers, and their entries: 256 in a call
+
+Crawlers may be running: each step is correct whatever they do, and sees the index at its own
+moment. Keys that are scanned while slots move may be seen twice, or not. To read makes no index
+where there is none, and works on servers that take no writes.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import islice
 from time import sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dedup_filter.errors import StoreCorrupt
+from dedup_filter.config import expiry_seconds
+from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt
 from dedup_filter.fingerprints.sketch import KEYS, KEYS_BYTES
 from dedup_filter.frames.host_frames import Host
 from dedup_filter.store.key_table import short_keys
-from dedup_filter.store.protocol import Entries, KeptContent
-from dedup_filter.store.records import PageRecord, Scheme
-from dedup_filter.store.redis.connection import Address
+from dedup_filter.store.protocol import Entries, KeptContent, Waiting
+from dedup_filter.store.records import Crawl, PageRecord, Scheme
+from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
 from dedup_filter.store.redis.frames import FrameLists
-from dedup_filter.store.redis.keeper import SharedKeeper, SharedReader
-from dedup_filter.text.page_url import url_key
+from dedup_filter.store.redis.layout import Layout
+from dedup_filter.store.redis.process import LEASE, new_index, new_numbers, read_meta, refuse
+from dedup_filter.store.redis.records import TOKEN_BYTES, Head
+from dedup_filter.store.redis.shared_records import SharedRecords
+from dedup_filter.text.page_url import host_of, url_key
 from dedup_filter.upkeep.results import Findings
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _ATTEMPTS, _PAUSE = 3, 0.2
 _AT_ONCE = 1_000
@@ -70,7 +83,7 @@ class ServerIndex:
                 "hosts": len(hosts),
                 "first_seen": min(seen, default=None),
                 "last_seen": max(seen, default=None),
-                "processes": len(reader.processes()),
+                "processes": reader.running(),
                 "bytes": memory,
                 "bytes_of_each_page": sum(memory.values()) // max(outcomes.total() + pending, 1),
                 "expected_pages": reader.layout.expected,
@@ -115,15 +128,68 @@ class ServerIndex:
         """Read the index."""
         return RecordedServers.open(self.location)
 
-    def target(self, scheme: Scheme) -> SharedKeeper:
+    def target(self, scheme: Scheme) -> "ServersKeeper":
         """Open the index to restore records, or make it. No crawler may be running."""
-        return SharedKeeper.open(self.location, scheme)
+        return ServersKeeper.open(self.location, scheme)
 
 
-class RecordedServers(SharedReader):
-    """A shared index, only read: see `Recorded`."""
+class RecordedServers(SharedRecords):
+    """A shared index, only read: see `Recorded`.
+
+    Raises:
+        ConfigError: there is no index, or other keys have its name.
+        StoreTooNew: the format of the index is newer.
+    """
 
     is_durable = True
+
+    def __init__(self, connection: Connection) -> None:
+        self._meta = read_meta(connection)
+        if not self._meta:
+            raise ConfigError(
+                f"there is no index at {connection.address}: look at the address and the name"
+            )
+        self.options: dict[str, Any] = json.loads(self._meta.get(b"options", b"{}"))
+        """The shared options of the process that joined last."""
+        days = self.options.get("expire_days")
+        seconds = None if days is None else expiry_seconds(days)
+        has_tables = self._meta[b"tables"] == b"1"
+        layout = Layout(int(self._meta[b"bits"]), has_tables=has_tables)
+        super().__init__(connection, layout, seconds)
+
+    @classmethod
+    @contextmanager
+    def open(cls, location: str) -> Iterator["Self"]:
+        """Read the index at an address."""
+        with closing(Connection(Address.of(location))) as connection:
+            yield cls(connection)
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of the fingerprints."""
+        return Scheme.from_json(self._meta[b"scheme"].decode())
+
+    def crawls(self) -> list[Crawl]:
+        """List the crawls in their order; one with a process at work, or killed, has not ended."""
+        called = {number: name for name, number in self.connection.counts("crawls").items()}
+        begun, ended = (
+            {int(n): moment for n, moment in self.connection.counts(name).items()}
+            for name in ("started", "ended")
+        )
+        for crawl_and_options in self._processes().values():
+            ended.pop(int(crawl_and_options.split()[0]), None)
+        last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
+        return [Crawl(n, called.get(n), begun.get(n, 0), ended.get(n)) for n in range(1, last + 1)]
+
+    def running(self) -> int:
+        """Count the processes whose lease runs."""
+        leases = [self.connection.key(f"process:{name.decode()}") for name in self._processes()]
+        return sum(self.connection.ask_all([("EXISTS", each) for each in leases]))
+
+    def _processes(self) -> dict[bytes, bytes]:
+        """Return process -> its crawl and options, of all that have not left."""
+        found: dict[bytes, bytes] = self.connection.ask("HGETALL", self.connection.key("processes"))
+        return found
 
     def entries(self) -> Iterator[Entries]:
         """Yield the entries of all pages, in parts."""
@@ -183,6 +249,93 @@ class RecordedServers(SharedReader):
         part = self.connection.part
         sizes = self.connection.ask_all([("MEMORY", "USAGE", part(kind, each)) for each in some])
         return sum(size or 0 for size in sizes) * len(there) // max(len(some), 1)
+
+
+class ServersKeeper:
+    """Writes records of another index to a shared one, or to a new one.
+
+    If a call fails, the last records may be missing. Raises as `refuse` does.
+    """
+
+    def __init__(self, connection: Connection, scheme: Scheme) -> None:
+        self._connection = connection
+        made, _ = connection.run("join", *new_index(connection, scheme))
+        if not made:
+            refuse(connection, scheme)
+        self._reader = RecordedServers(connection)
+        self.records = self._reader.records
+        self._frames = FrameLists(connection, self._reader.seconds)
+        self._commands: list[Command] = []
+        """The commands that write the records whose numbers were taken together."""
+        self._numbers = range(0)
+
+    @classmethod
+    def open(cls, location: str, scheme: Scheme) -> "Self":
+        """Open the index at an address; make it if there is none."""
+        connection = Connection(Address.of(location))
+        with closed_if_it_fails(connection):
+            return cls(connection, scheme)
+
+    def restore_crawl(self, crawl: Crawl) -> int:
+        """Restore a crawl and return its number here.
+
+        Raises:
+            StoreBusy: a process is running; its crawl must stay the latest one.
+        """
+        about = crawl.number, crawl.name or "", crawl.started, crawl.ended or 0
+        number = self._connection.run("restore_crawl", *about)
+        if not number:
+            raise StoreBusy(
+                f"{self._connection}: crawlers are at work on it, and an export is put back "
+                f"between crawls; one that was killed counts as at work for {LEASE} seconds"
+            )
+        return int(number)
+
+    def restore(
+        self,
+        record: PageRecord,
+        text: str | None = None,  # noqa: ARG002
+        form: bytes | None = None,  # noqa: ARG002
+    ) -> int | None:
+        """Restore a record; return its number here. None: its page has expired.
+
+        Raises:
+            ValueError: as `pack_record` does.
+        """
+        left = None
+        if (seconds := self._reader.seconds) is not None:
+            left = seconds - self._reader.age(record.last_seen)
+            if left <= 0:
+                return None
+        # A packed record has no fields for these: they come from the URL.
+        record = record._replace(host=host_of(record.url), url_key=url_key(record.url))
+        head = Head.of_claim(
+            b"K" if record.is_kept else b"D", record.crawl.to_bytes(TOKEN_BYTES, "big")
+        )
+        self._numbers = self._numbers or new_numbers(self._connection)
+        record = record._replace(page=self._numbers[0])
+        totals, reader = self._connection.key("totals"), self._reader
+        self._commands.append(reader.put(head, record, left))
+        self._commands += reader.adds(record.page, reader.layout.keys_of_record(record))
+        self._commands.append(("HINCRBY", totals, record.outcome, 1))
+        self._numbers = self._numbers[1:]
+        if not self._numbers:
+            self._write()
+        return record.page
+
+    def restore_host(self, host: Host, waiting: Sequence[Waiting]) -> bool:  # noqa: ARG002
+        """Restore the frame of a host, but no waiting pages; False: the index knows the host."""
+        return self._frames.restore(host)
+
+    def close(self) -> None:
+        """Write the rest of the batch, and close the connections."""
+        with closing(self._connection):
+            self._write()
+
+    def _write(self) -> None:
+        # They are never sent again after a fault: they may have come through, and the answer lost.
+        commands, self._commands = self._commands, []
+        self._connection.ask_all(commands)
 
 
 def _entries(records: Sequence[PageRecord]) -> Entries:

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 from command_line import run
+from gate import CLUSTER_TOO
 from index_feed import ITEMS
 
 from dedup_filter import NearDuplicateFilter
@@ -28,6 +29,16 @@ def index(seeded, tmp_path):
 def export(index):
     """The lines of its export."""
     return run("index", "export", str(index))[1]
+
+
+@pytest.fixture
+def run_elsewhere(crawl_server, tmp_path):
+    """Run the command in another process, as `run` does in this one."""
+
+    def run_there(*arguments, text=""):
+        return crawl_server.run("dedup-filter", *arguments, cwd=tmp_path, text=text)
+
+    return run_there
 
 
 class Place:
@@ -70,7 +81,7 @@ def every_place(request):
     return Place(request)
 
 
-@pytest.fixture(params=["redis_server", "redis_cluster"], ids=["server", "cluster"])
+@pytest.fixture(params=CLUSTER_TOO)
 def servers(request):
     """Where a shared index can be."""
     return Place(request)

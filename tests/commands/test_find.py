@@ -19,8 +19,8 @@ def as_file(folder, name, content):
     return str(path)
 
 
-def test_what_is_like_a_file(every_place, tmp_path):
-    index = every_place.seeded()
+def test_what_is_like_a_file(place, tmp_path):
+    index = place.seeded()
     path = as_file(tmp_path, "page.txt", ITEMS[REPEAT]["text"])
     (found,) = lines("find", index, path, "--json")
     near = found["near"][0]
@@ -36,11 +36,9 @@ def test_what_is_like_a_file(every_place, tmp_path):
     assert f"{near['distance']:2} bits" in out
 
 
-def test_a_page_of_the_index_is_looked_up_as_recorded(every_place):
+def test_a_page_of_the_index_is_looked_up_as_recorded(place):
     """Its host does not exist, so it cannot have been fetched; it is not like itself."""
-    code, out, err = run(
-        "find", every_place.seeded(), FIRST["url"], "--json", "--max-distance", "64"
-    )
+    code, out, err = run("find", place.seeded(), FIRST["url"], "--json", "--max-distance", "64")
     assert (code, err) == (0, "")
     near = json.loads(out)["near"]
     assert FIRST["url"] not in [each["url"] for each in near]
@@ -146,9 +144,9 @@ def test_a_recorded_page_is_found_by_all_of_its_texts(one_host):
     assert [near["url"] for near in found["near"]] == ["http://a.example/1"]
 
 
-def test_a_page_that_shares_phrases_is_found_beyond_the_distance(every_place, tmp_path, article):
+def test_a_page_that_shares_phrases_is_found_beyond_the_distance(place, tmp_path, article):
     paragraphs = [article(number, words=60) for number in range(8)]
-    index = every_place.new("stories")
+    index = place.new("stories")
     with NearDuplicateFilter.open(index) as pages:
         pages.see("http://a.example/", text="\n\n".join(paragraphs))
     path = as_file(tmp_path, "part.txt", "\n\n".join(paragraphs[2:5]))

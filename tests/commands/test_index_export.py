@@ -207,7 +207,7 @@ def test_an_import_that_is_interrupted_keeps_what_was_taken(export, place):
 
 
 def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp_path, monkeypatch):
-    monkeypatch.setattr("dedup_filter.store.redis.keeper._BATCH", 7)
+    monkeypatch.setattr("dedup_filter.store.redis.process._BLOCK", 7)
     location, back = servers.new("copy"), str(tmp_path / "back")
     with NearDuplicateFilter.open(index) as pages:
         for number in (0, 30):  # the copies of the second one are in its batch

@@ -6,16 +6,16 @@ A folder is locked against other processes, so there the command is one.
 import os
 
 import pytest
-from command_line import lines, refused, run, run_process
+from command_line import lines, refused, run
 from index_feed import article, item, records, stats
 
 from dedup_filter import NearDuplicateFilter
 
 
-def test_what_reads_works(every_place, tmp_path):
+def test_what_reads_works(place, tmp_path, run_elsewhere):
     """A page is flushed, one pending, and one dropped for that."""
-    location, site = every_place.seeded(), "https://www.example.com"
-    how = run if every_place.servers else run_process
+    location, site = place.seeded(), "https://www.example.com"
+    how = run if place.servers else run_elsewhere
     with NearDuplicateFilter.open(location) as pages:
         pages.see(f"{site}/done", text=article(40))
         pages.flush()
@@ -24,7 +24,7 @@ def test_what_reads_works(every_place, tmp_path):
         pages.flush()
         found = stats(location, run=how)
         # What repeats a pending page is in its process alone; a folder has no pending pages.
-        assert found.get("pending") == (1 if every_place.servers else None)
+        assert found.get("pending") == (1 if place.servers else None)
         assert found.get("processes", 1) == 1
         assert how("index", "stats", location, "--check")[0] == 0
         path = tmp_path / "r.html"
@@ -37,12 +37,14 @@ def test_what_reads_works(every_place, tmp_path):
 
 
 @pytest.mark.parametrize("command", [["forget", "https://www.example.com/1"], ["import"]])
-def test_what_writes_to_a_folder_is_refused_with_the_owners_name(index, export, command):
+def test_what_writes_to_a_folder_is_refused_with_the_owners_name(
+    index, export, command, run_elsewhere
+):
     with NearDuplicateFilter.open(index):
         before = records(index)
         name, *others = command
         arguments = ["index", name, str(index), *others]
-        assert f"pid {os.getpid()}" in refused(*arguments, text=export, run=run_process)
+        assert f"pid {os.getpid()}" in refused(*arguments, text=export, run=run_elsewhere)
         assert records(index) == before
 
 

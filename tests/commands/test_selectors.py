@@ -3,8 +3,10 @@
 import json
 
 import pytest
-from command_line import lines, refused, run, run_process
+from command_line import lines, refused, run
 from made_text import prose
+
+from dedup_filter import NearDuplicateFilter
 
 PAGE = (
     "<html lang=en><title>Ice</title><p>{text}</p><p><i class=views>{views} views</i></p>"
@@ -31,6 +33,12 @@ def feed(tmp_path):
     path = tmp_path / "feed.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item in items))
     return path
+
+
+def record(feed, index, **options):
+    with NearDuplicateFilter.open(index, **options) as pages:
+        for line in feed.read_text().splitlines():
+            pages.see(**json.loads(line))
 
 
 OPTIONS = [
@@ -79,9 +87,7 @@ def test_explain_tells_what_each_selector_leaves_out(files):
 
 def test_an_index_is_asked_with_the_selectors_of_its_last_crawl(feed, files, tmp_path):
     index = tmp_path / "index"
-    option = json.dumps({"example.com": [".views", ".quote"]})
-    see = "see", str(index), "--set", f"ignore={option}"
-    assert run_process(*see, text=feed.read_text())[0] == 0
+    record(feed, index, ignore={"example.com": [".views", ".quote"]})
     at_host = ("--url", "https://www.example.com/new")
     (found,) = lines("explain", files[1], *at_host, "--index", str(index), "--json")
     assert found["selected"] == ["ignored"]
@@ -93,7 +99,7 @@ def test_an_index_is_asked_with_the_selectors_of_its_last_crawl(feed, files, tmp
 
 def test_they_do_not_change_a_recorded_page(feed, tmp_path):
     index = str(tmp_path / "index")
-    assert run_process("see", index, text=feed.read_text())[0] == 0
+    record(feed, index)
     command = "explain", "https://example.com/0", "--index", index
     assert run(*command)[0] == 0
     said = refused(*command, "--set", "ignore=.views")

@@ -48,8 +48,7 @@ def measured(html: str) -> PageProfile:
 
 
 def loss(copy: str, original: str, *, is_same_host: bool = True) -> Loss:
-    blocks, sketch = measured(copy).blocks, measured(original).sketch
-    return loss_of(blocks, sketch, is_same_host=is_same_host)
+    return loss_of(measured(copy), measured(original), is_same_host=is_same_host)
 
 
 @given(

@@ -9,9 +9,11 @@ from made_text import prose
 from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.comparison.visits import is_visit
+from dedup_filter.comparison.visits import is_visit, visit_of
+from dedup_filter.errors import StoreCorrupt
 from dedup_filter.frames import slots
 from dedup_filter.store.sqlite_store import SqliteStore
+from dedup_filter.text.page_fields import PageText
 
 MENU = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in "news sport money help".split())
 PRICES = {
@@ -412,11 +414,15 @@ def test_what_a_record_has_of_a_visit_goes_with_its_sketch_alone(crawls, tmp_pat
     crawls([(n, page(n, within=PRICES["item"].format(n) * n)) for n in range(4)])
     with SqliteStore.open_to_read(tmp_path / "index") as store:
         records = list(store.records())
+    with NearDuplicateFilter.open() as pages:
+        profile = pages.conductor.profile(*pages._read("", PageText(html=page(9))))
     for one, other in product(records, repeat=2):
         assert is_visit(one.visit, other.sketch) == (one is other)
     assert is_visit(b"", records[0].sketch)
     for broken in (records[0].visit[:-1], records[0].visit[1:], b"\0", bytes(90)):
         assert not is_visit(broken, records[0].sketch)
+        with pytest.raises(StoreCorrupt, match="the record of page 1 is damaged"):
+            visit_of(profile, records[0]._replace(visit=broken))
 
 
 def test_a_page_of_a_crawl_that_was_killed_comes_again(tmp_path):

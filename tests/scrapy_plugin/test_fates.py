@@ -41,7 +41,7 @@ def test_repeat_is_pending_until_its_item_went_through_or_was_dropped_for_it(
 ):
     pages.config = replace(pages.config, revisit=revisit)
     crawl = make_crawl(pages, DEDUP_ACTION=action, **BY_TEXT)
-    pages.claim = lambda place, page, config: pages._claimed(Verdict(outcome, "http://a/1", page=7))
+    pages.claim = lambda place, page: pages._claimed(Verdict(outcome, "http://a/1", page=7))
 
     sent = crawl.send(page_item(1))
     sent.end(went_through=False)
@@ -313,7 +313,7 @@ class SlowReading(PlainReading):
 def test_page_that_a_worker_reads_holds_up_only_its_own_response(by_response, pages, respond):
     readings = []
 
-    def read(page, place):
+    def read(page, place, options):
         readings.append(SlowReading(page, place) if b"long" in page.html else None)
         return readings[-1] or PlainReading(page, place)
 

@@ -85,7 +85,7 @@ def test_outage_is_no_fault_of_another_kind(crawl, pages, log):
     for number in range(3):
         crawl.put_through(page_item(number))
     pages.away = None
-    pages.read = lambda page, place: len(5)
+    pages.read = lambda *_: len(5)
     crawl.put_through(page_item(4))
     crawl.end()
 

@@ -1,5 +1,6 @@
 """One server, many crawlers: what they are answered, whoever of them is slow, wrong or killed."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from textwrap import wrap
+from threading import Event
 
 import pytest
 from command_line import refused, run
@@ -18,6 +20,7 @@ from pdf_samples import pdf
 from served_index import Server, page
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.service.web import Service
 
 CLAIMER = Path(__file__).with_name("claimer.py")
 
@@ -137,6 +140,34 @@ def test_a_page_waits_until_its_original_is_committed(serve):
         wait_until(lambda: server.stats()["queue"] == 1, "a page that waits")
         server.post("/commit", {"claim": claim})
         assert waiting.result()["original"] == page(1)["url"]
+
+
+def test_pages_that_wait_are_read_together():
+    class Waiting:
+        def __init__(self, number):
+            self.headers = {"content-type": "application/json"}
+            self.body = json.dumps(page(number)).encode()
+
+        async def stream(self):
+            yield self.body
+
+    async def seen(pages):
+        service, index_is_free = Service(pages, 60, 9), Event()
+        busy = asyncio.create_task(service._ask(index_is_free.wait))
+        requests = [asyncio.create_task(service.see(Waiting(number))) for number in range(5)]
+        while len(service._waiting) < len(requests):
+            await asyncio.sleep(0.01)
+        index_is_free.set()
+        await busy
+        outcomes = [(await each)["outcome"] for each in requests]
+        service.close()
+        return outcomes
+
+    with NearDuplicateFilter.open() as pages:
+        together = []
+        pages.conductor.read_ahead = lambda waiting: together.append(len([*waiting]))
+        assert asyncio.run(seen(pages)) == ["new"] * 5
+    assert together == [5, 4, 3, 2, 1]
 
 
 # Clients that end

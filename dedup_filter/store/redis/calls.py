@@ -5,9 +5,10 @@
     a write of this process       -> an entry is added to the value, or the value is forgotten
     a write that nobody waits for -> sent before the next commands, in their round trip
 
-What others have written since is not in a value. So claims read anew (`is_fresh`), and values are
-forgotten after `_LONGEST` seconds. Writes that wait go on waiting while no server can be reached,
-and may be sent twice; if a server refuses one of them, they are lost.
+What others have written since is not in a value. So claims read anew (`is_fresh`), records whose
+heads have changed are forgotten each second (`check`), and all values after `_LONGEST` seconds.
+Writes that wait go on waiting while no server can be reached, and may be sent twice; if a server
+refuses one of them, they are lost.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,8 @@ from dedup_filter.store.redis.connection import Command, Connection, key_of
 
 _LONGEST = 10.0
 """Seconds for which a value counts: a process may stop between two pages."""
+_UNCHECKED = 1.0
+"""Seconds for which a record counts whose head was not compared."""
 
 
 class Calls:
@@ -27,7 +30,7 @@ class Calls:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._values: dict[str, bytes | None] = {}
-        self._until = 0.0
+        self._until = self._checked = 0.0
         self._waiting: list[Command] = []
 
     @property
@@ -38,12 +41,25 @@ class Calls:
     def read_ahead(self) -> None:
         """Keep the values that are read from now on."""
         self._values.clear()
-        self._until = monotonic() + _LONGEST
+        self._checked = monotonic()
+        self._until = self._checked + _LONGEST
 
     def read_anew(self) -> None:
         """Forget all values."""
         self._values.clear()
         self._until = 0.0
+
+    def check(self, records: str, size: int) -> None:
+        """Forget records whose heads, `size` bytes, have changed; their keys begin with `records`.
+
+        Cost: one round trip in `_UNCHECKED` seconds.
+        """
+        if self.are_ahead and monotonic() >= self._checked + _UNCHECKED:
+            heads = {k: v[:size] for k, v in self._values.items() if v and k.startswith(records)}
+            asks = [("GETRANGE", key, 0, size - 1) for key in heads]
+            there = zip(heads, self._connection.ask_all(asks), strict=True)
+            self._checked = monotonic()
+            self.forget(key for key, head in there if head != heads[key])
 
     def keep(self, key: str, value: bytes) -> None:
         """Keep a value that this process has written."""

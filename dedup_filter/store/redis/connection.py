@@ -38,7 +38,7 @@ _PAUSE = 0.02
 _PLACES_OF_KEYS = {"EVALSHA": 3, "MEMORY": 2}
 _KEYS = 1_000
 _MOST_PAGES = 10**12
-_SCRIPTS = "cut join make restore_crawl swap".split()
+_SCRIPTS = "cut join restore_crawl swap".split()
 
 _LOCATION = re.compile(
     r"(?P<scheme>rediss?(?P<cluster>\+cluster)?)://(?P<login>[^/?#]*@)?(?P<hosts>[^/?#@]+)"

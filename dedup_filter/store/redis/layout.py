@@ -64,42 +64,35 @@ class Layout:
         """Return the number of the bucket of a key."""
         return key >> (64 - self.bits)
 
+    def keys_of(
+        self, digest: bytes | None, fingerprints: Sequence[int], phrases: Iterable[bytes]
+    ) -> set[Key]:
+        """Return the keys of a page."""
+        found = {_hashed("fingerprint", each) for each in fingerprints}
+        for each in fingerprints if self.has_tables else ():
+            blocks = [each >> at & _BLOCK for at in _BLOCKS]
+            found.update(_hashed("blocks", pair) for pair in combinations(enumerate(blocks), 2))
+        found.update(_hashed("phrase", each) for keys in phrases for each in phrases_in(keys))
+        return found if digest is None else found | {_hashed("digest", digest.hex())}
+
+    def keys_of_profile(self, page: PageProfile) -> set[Key]:
+        """Return the keys by which a page looks up others, and is found by these."""
+        fingerprints = [text.fingerprint for text in page.texts]
+        phrases = [page.keys, *(text.keys for text in page.texts)]
+        return self.keys_of(page.digest, fingerprints, phrases)
+
+    def keys_of_record(self, record: PageRecord) -> set[Key]:
+        """Return the keys by which a recorded page is found; a dropped page only by its URL."""
+        at_url = {url_key(record.url_key)} if record.url else set[Key]()
+        if not record.is_kept:
+            return at_url
+        fingerprints = [] if record.fingerprint is None else [record.fingerprint]
+        return at_url | self.keys_of(record.digest, fingerprints, [record.keys])
+
 
 def url_key(key: int) -> Key:
     """Return the key of the pages at a URL, by the key of this URL (see `Place`)."""
     return _hashed("url", key)
-
-
-def keys_of(
-    digest: bytes | None,
-    fingerprints: Sequence[int],
-    phrases: Iterable[bytes],
-    *,
-    has_tables: bool = False,
-) -> set[Key]:
-    """Return the keys of a page."""
-    found = {_hashed("fingerprint", each) for each in fingerprints}
-    for each in fingerprints if has_tables else ():
-        blocks = [each >> at & _BLOCK for at in _BLOCKS]
-        found.update(_hashed("blocks", pair) for pair in combinations(enumerate(blocks), 2))
-    found.update(_hashed("phrase", each) for keys in phrases for each in phrases_in(keys))
-    return found if digest is None else found | {_hashed("digest", digest.hex())}
-
-
-def keys_of_profile(page: PageProfile, *, has_tables: bool = False) -> set[Key]:
-    """Return the keys by which a page looks up others, and is found by these."""
-    keys = [page.keys, *(text.keys for text in page.texts)]
-    fingerprints = [text.fingerprint for text in page.texts]
-    return keys_of(page.digest, fingerprints, keys, has_tables=has_tables)
-
-
-def keys_of_record(record: PageRecord, *, has_tables: bool = False) -> set[Key]:
-    """Return the keys by which a recorded page is found; a dropped page only by its URL."""
-    at_url = {url_key(record.url_key)} if record.url else set[Key]()
-    if not record.is_kept:
-        return at_url
-    fingerprints = [] if record.fingerprint is None else [record.fingerprint]
-    return at_url | keys_of(record.digest, fingerprints, [record.keys], has_tables=has_tables)
 
 
 def phrases_in(keys: bytes) -> set[int]:

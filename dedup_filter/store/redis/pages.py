@@ -146,6 +146,7 @@ class SharedPages(SharedRecords):
         self._at_url.clear()
         self._own = 0
         self._forget_given_up()
+        self.calls.check(self.name(0)[:-1], HEAD_BYTES)
         keys = [] if at_url is None else [url_key(at_url)]
         answers = self.calls.ask_all([*self.reads(keys), *others])
         if at_url is not None:
@@ -388,7 +389,8 @@ class SharedPages(SharedRecords):
         """Keep a claimed page. If its lease is over, it is kept all the same."""
         rest = b""
         if record != held.record._replace(is_pending=False):
-            rest, new = pack_record(record), self.keys_of(record).difference(held.keys)
+            rest = pack_record(record)
+            new = self.layout.keys_of_record(record).difference(held.keys)
             self.calls.ask_all(self.adds(number, new))
             held.keys += new
         is_there = self._decide(number, b"K", rest, self.seconds or 0)

@@ -10,8 +10,8 @@ Records of undecided pages expire when their lease is over, unless their process
 does, because a crawl may make no calls for a while. So the pages of a dead process are gone after
 `LEASE` seconds, and a record that a server has lost and got back is gone, too.
 
-A killed process stays listed without a lease: what it kept may be in no feed, so its pages are kept
-when they come again, also in the same crawl.
+A killed process stays listed without a lease, until its pages have expired: what it kept may be in
+no feed, so its pages are kept when they come again, also in the same crawl.
 """
 
 import json
@@ -20,6 +20,7 @@ import secrets
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import inf
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
 from time import time as now
@@ -69,13 +70,14 @@ class Process:
         """Returns the commands that renew the leases of undecided pages."""
         self._identity = b""
         self._joined = 0.0
-        self._are_lost: dict[bytes, bool] = {self.name: False}
-        """Process that is over, or this one -> whether it was lost."""
+        self._are_lost: dict[bytes, tuple[bool, float]] = {self.name: (False, inf)}
+        """Process -> whether it is lost, and until when that counts."""
         self._is_deleted = False
         self._numbers = range(0)
         self._scheme = scheme
         self._crawl_name = crawl or ""
-        self._options = json.loads(json.dumps(options))  # other processes' come from JSON too
+        self._options_json = json.dumps(options, sort_keys=True)
+        self._options = json.loads(self._options_json)  # other processes' come from JSON too
         self._counted: deque[tuple[str, int]] = deque()
         self._unbrought: Counter[str] = Counter()
         self._is_bringing = Lock()
@@ -118,9 +120,9 @@ class Process:
                 logger.warning("%s was deleted, and is made anew", self.connection)
                 self._join_again()
             self._is_deleted = False
-            last = int(self.connection.ask("INCRBY", self.connection.key("ids"), _BLOCK))
-            self._numbers = range(last - _BLOCK + 1, last + 1)
-            if last - _BLOCK < _TOO_MANY * self.layout.expected <= last:
+            self._numbers = new_numbers(self.connection)
+            last = self._numbers[-1]
+            if last - len(self._numbers) < _TOO_MANY * self.layout.expected <= last:
                 logger.warning(
                     "%s: it has room for %s, and %s were judged by now: each page reads ten times "
                     "what it should; export it, and import it into one with ?pages=%g",
@@ -147,34 +149,37 @@ class Process:
                 raise StoreError(
                     f"{self.connection} was deleted; it is made anew with the next page"
                 )
-            key = self.connection.key
+            key, name = self.connection.key, self.name.hex()
             counts = [("HINCRBY", key("totals"), *each) for each in self._unbrought.items()]
-            lease = "SET", key(f"process:{self.name.hex()}"), int(now()), "EX", LEASE
-            self.connection.ask_all([lease, *counts])
+            # Another process may have found that this one was dead.
+            listed = "HSET", key("processes"), name, f"{self.crawl} {self._options_json}"
+            lease = "SET", key(f"process:{name}"), int(now()), "EX", LEASE
+            self.connection.ask_all([listed, lease, *counts])
             self._unbrought.clear()
             self.connection.ask_all(self.renewals())
 
     def is_lost(self, name: bytes) -> bool:
         """Return whether a process was killed: it has not left the index, and shows no life.
 
-        Cost: a round trip, none if the process was found to be over before. If it may have been
-        killed just before this one joined, waits for its heartbeat, or until three are missing.
+        Cost: a round trip, one in the time of a heartbeat for all pages of a process. If it may
+        have been killed just before this one joined, waits for its heartbeat, or until three are
+        missing.
         """
         key = self.connection.key
         asks = [("HGET", key("processes"), name.hex()), ("PTTL", key(f"process:{name.hex()}"))]
-        while name not in self._are_lost:
-            at_work = monotonic() - self._joined
+        is_lost, until = self._are_lost.get(name, (False, 0.0))
+        while (moment := monotonic()) >= until:
             listed, left = self.connection.ask_all(asks)
-            silence = LEASE - left / 1000
-            if listed is None or left < 0:
-                self._are_lost[name] = listed is not None
-            elif silence > _MISSED * LEASE / _BEATS:
-                return True
-            elif silence < at_work:  # a heartbeat came since this process has joined
-                return False
+            silence, is_over = LEASE - left / 1000, listed is None or left < 0
+            is_silent = silence > _MISSED * LEASE / _BEATS
+            is_lost = listed is not None if is_over else is_silent
+            # A heartbeat counts that came since this process has joined.
+            if is_over or is_silent or silence < moment - self._joined:
+                until = inf if is_over else moment + LEASE / _BEATS
+                self._are_lost[name] = is_lost, until
             else:
                 sleep(_PAUSE)
-        return self._are_lost[name]
+        return is_lost
 
     def totals(self) -> dict[str, int]:
         """Return how many pages all processes have judged, by outcome."""
@@ -207,14 +212,12 @@ class Process:
 
         Returns: option -> its values in other processes, for each option that differs.
         """
-        is_back = bool(self.crawl)
-        index = *new_index(self.connection, self._scheme), "again" if is_back else ""
-        if not self.connection.run("make", *index):
-            refuse(self.connection, self._scheme)
-        options = json.dumps(self._options, sort_keys=True)
-        about = self._crawl_name, int(now()), self.crawl
+        is_back, index = bool(self.crawl), new_index(self.connection, self._scheme)
+        about = self.name.hex(), LEASE, self._options_json, self._crawl_name, int(now()), self.crawl
         self._joined = monotonic()
-        crawl, others = self.connection.run("join", self.name.hex(), LEASE, options, *about)
+        crawl, others = self.connection.run("join", *index, *about)
+        if not crawl:
+            refuse(self.connection, self._scheme)
         if others and not is_back:
             logger.info(
                 "%s: this crawler joins crawl %d, with %s at work (one that was killed counts as "
@@ -262,6 +265,12 @@ def new_index(connection: Connection, scheme: Scheme) -> tuple[object, ...]:
     address = connection.address
     bits, tables = Layout.bits_for(address.expected), int(address.has_tables)
     return FORMAT, scheme.to_json(), secrets.token_hex(8), bits, tables
+
+
+def new_numbers(connection: Connection) -> range:
+    """Take numbers that no other page has."""
+    last = int(connection.ask("INCRBY", connection.key("ids"), _BLOCK))
+    return range(last - _BLOCK + 1, last + 1)
 
 
 def read_meta(connection: Connection) -> dict[bytes, bytes]:

@@ -23,9 +23,8 @@ import struct
 import zlib
 from typing import Final, NamedTuple, get_args
 
-from dedup_filter.comparison.visits import is_visit
 from dedup_filter.fingerprints.sketch import KEYS_BYTES, is_sketch
-from dedup_filter.model import REPEATS, Outcome
+from dedup_filter.model import Outcome
 from dedup_filter.store.records import PageRecord
 from dedup_filter.text.page_url import host_of, url_key
 
@@ -36,9 +35,9 @@ TOKEN_BYTES: Final = 4
 """Of the random number of a claim, and of the name of a process."""
 _HEAD = struct.Struct(f"<cB{TOKEN_BYTES}s{TOKEN_BYTES}s")
 _FIXED = struct.Struct(f"<BBBBfIIIIIQ16s{KEYS_BYTES}sHH")
-_FIXED_HEAD = struct.Struct("<BBBBfIIIII")
-"""The beginning of `_FIXED`."""
-SUMMARY_BYTES = _HEAD.size + _FIXED_HEAD.size
+_SUMMARY = struct.Struct("<BBBBfIII")
+"""The beginning of `_FIXED`, up to the time when the page was last seen."""
+SUMMARY_BYTES = _HEAD.size + _SUMMARY.size
 _STATES, _MARKS = (b"C", b"P", b"K", b"D"), (b"F", b"T")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
@@ -104,22 +103,12 @@ class Head(NamedTuple):
         return self._replace(version=version, process=process)
 
 
-class Summary(NamedTuple):
-    """What the first bytes of a record say."""
-
-    state: bytes
-    is_kept: bool
-    last_seen: int
-
-    @classmethod
-    def of(cls, value: bytes) -> "Summary | None":
-        """Read the first `SUMMARY_BYTES` of a record; None: it is none of a page."""
-        if len(value) < SUMMARY_BYTES or value[:1] not in _STATES:
-            return None
-        _, outcome, *_, last_seen, _, _ = _FIXED_HEAD.unpack_from(value, _HEAD.size)
-        return cls(
-            value[:1], outcome < len(_OUTCOMES) and _OUTCOMES[outcome] not in REPEATS, last_seen
-        )
+def last_seen_in(value: bytes) -> int | None:
+    """Read the first `SUMMARY_BYTES` of a record; None: it is none of a page."""
+    if len(value) < SUMMARY_BYTES or value[:1] not in _STATES:
+        return None
+    *_, last_seen = _SUMMARY.unpack_from(value, _HEAD.size)
+    return int(last_seen)
 
 
 def pack_record(record: PageRecord) -> bytes:
@@ -152,7 +141,7 @@ def pack_record(record: PageRecord) -> bytes:
 
 
 def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
-    """Unpack a record that `pack_record` packed.
+    """Unpack a record that `pack_record` packed. Its `visit` is checked when it is read.
 
     Raises:
         ValueError: the bytes are damaged or of another version.
@@ -168,7 +157,7 @@ def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
         original = int(number) if number else None
         canonical_key = int(named, 16) if named else None
         judged = _OUTCOMES[outcome], reason or None, original
-        is_whole = unpacker.eof and is_sketch(sketch) and is_visit(visit, sketch)
+        is_whole = unpacker.eof and is_sketch(sketch)
     except (struct.error, zlib.error, IndexError, ValueError) as error:
         raise ValueError(f"the record of page {page} is damaged") from error
     if version != _VERSION or not is_whole:

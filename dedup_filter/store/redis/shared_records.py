@@ -22,21 +22,21 @@ from dedup_filter.store.redis.layout import (
     Layout,
     entry_of,
     found_in,
-    keys_of_record,
     url_key,
 )
 from dedup_filter.store.redis.records import (
     HEAD_BYTES,
     SUMMARY_BYTES,
     Head,
-    Summary,
+    last_seen_in,
     pack_record,
     unpack_record,
 )
 
 _AT_ONCE = 1_000
 _DELETED_AT_ONCE, _CHECKED_AT_ONCE = 100, 64
-_SETTLED = (b"K", b"D")
+_DROPPED = b"D"
+_SETTLED = (b"K", _DROPPED)
 DONE = 1
 """The answer of `swap` if the head was the expected one."""
 
@@ -79,8 +79,8 @@ class SharedRecords:
         found.sort()
         return found
 
-    def summaries(self) -> Iterator[tuple[int, Summary]]:
-        """Yield number and state of all pages that are not gone.
+    def summaries(self) -> Iterator[tuple[bytes, int, int]]:
+        """Yield state, time last seen and number of all pages that are not gone.
 
         Cost: as `numbers`, and a call for 1,000 pages.
         """
@@ -89,9 +89,9 @@ class SharedRecords:
             some = numbers[at : at + _AT_ONCE]
             reads = [("GETRANGE", self.name(page), 0, last) for page in some]
             for page, value in zip(some, self.calls.ask_all(reads), strict=True):
-                summary = Summary.of(value)
-                if summary is not None and not self.is_over(summary.last_seen):
-                    yield page, summary
+                last_seen = last_seen_in(value)
+                if last_seen is not None and not self.is_over(last_seen):
+                    yield value[:1], last_seen, page
 
     def all_records(self) -> Iterator[PageRecord]:
         """Yield the records of all pages by ascending number, pending ones too."""
@@ -119,7 +119,7 @@ class SharedRecords:
             is_there = view is not None and view.record.url_key == record.url_key
             if view is None or not is_there or view.head.state not in _SETTLED:
                 continue
-            old, new = self.keys_of(view.record), self.keys_of(record)
+            old, new = (self.layout.keys_of_record(each) for each in (view.record, record))
             adds += self.adds(page, new - old)
             head = view.head.revised(process)
             swaps.append(self.swap(page, view.head, head, pack_record(record), life))
@@ -150,7 +150,7 @@ class SharedRecords:
             for page, answer in zip(views, self.calls.ask_all(swaps), strict=True):
                 if answer == DONE:
                     gone.append(page)
-                    cuts += self.cuts(page, self.keys_of(views[page].record))
+                    cuts += self.cuts(page, self.layout.keys_of_record(views[page].record))
             self.calls.send_later(cuts)
         return gone
 
@@ -162,7 +162,7 @@ class SharedRecords:
 
     def count(self, *, is_kept: bool | None = None) -> int:
         """Count the kept or the dropped pages, or both, pending ones too. Cost: as `summaries`."""
-        return sum(is_kept in (None, each.is_kept) for _, each in self.summaries())
+        return sum(is_kept in (None, state != _DROPPED) for state, *_ in self.summaries())
 
     def shrink(self, bound: int, at_once: int) -> int:
         """Delete the least recently seen pages beyond a bound, and up to `at_once` more.
@@ -172,11 +172,11 @@ class SharedRecords:
         """
         there, least = [*self.summaries()], bound
         for is_kept in (True, False):
-            pages = [(page, each) for page, each in there if each.is_kept == is_kept]
+            pages = [each for each in there if (each[0] != _DROPPED) == is_kept]
             room = bound - len(pages)
             if room < 0:
-                settled = [(each.last_seen, page) for page, each in pages if each.state in _SETTLED]
-                oldest = sorted(settled)[: max(-room, at_once)]
+                settled = sorted((seen, page) for state, seen, page in pages if state in _SETTLED)
+                oldest = settled[: max(-room, at_once)]
                 room += len(self.delete([page for _, page in oldest]))
             least = min(least, room)
         return max(least, 0)
@@ -189,7 +189,7 @@ class SharedRecords:
                 (page, key)
                 for page, view in self.views(numbers[at : at + _CHECKED_AT_ONCE]).items()
                 if view is not None and view.head.state in _SETTLED
-                for key in self.keys_of(view.record)
+                for key in self.layout.keys_of_record(view.record)
             ]
             keys = [key for _, key in wanted]
             found = found_in(self.calls.ask_all(self.reads(keys)), keys)
@@ -208,10 +208,6 @@ class SharedRecords:
         return int(now()) - last_seen
 
     # Commands
-
-    def keys_of(self, record: PageRecord) -> set[Key]:
-        """Return the keys by which a recorded page is found."""
-        return keys_of_record(record, has_tables=self.layout.has_tables)
 
     def name(self, page: int) -> str:
         """Return the key of a record."""

@@ -2,7 +2,8 @@
 
 A test that takes `place` states the contract of all of them; one that takes `kept_place`, of those
 that outlive their process; `directory` and `local_place` are for what is not promised of servers,
-`memory` for rules that are the same wherever pages are.
+`memory` for rules that are the same wherever pages are. Where a contract is shown in memory, a
+directory is slow, and where it is shown on a server, a cluster.
 A new kind of place joins by a class here.
 """
 
@@ -76,10 +77,14 @@ def each_of(*kinds):
     return place
 
 
-place = each_of(InMemory, InDirectory, InRedis, InCluster)
+DIRECTORY_TOO, CLUSTER_TOO = (
+    pytest.param(kind, marks=pytest.mark.slow) for kind in (InDirectory, InCluster)
+)
+every_place = each_of(InMemory, InDirectory, InRedis, InCluster)
+place = each_of(InMemory, DIRECTORY_TOO, InRedis, CLUSTER_TOO)
 memory = each_of(InMemory)
-kept_place = each_of(InDirectory, InRedis, InCluster)
-local_place = each_of(InMemory, InDirectory)
+kept_place = each_of(InDirectory, InRedis, CLUSTER_TOO)
+local_place = each_of(InMemory, DIRECTORY_TOO)
 directory = each_of(InDirectory)
 
 

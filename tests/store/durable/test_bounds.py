@@ -185,11 +185,11 @@ def test_a_crowd_takes_no_more_memory_than_as_many_strangers(monkeypatch):
     sizes = []
     for apart in (0, 0x9E37_79B9_7F4A_7C15):
         with NearDuplicateFilter.open(max_distance=8) as pages:
-            for number in range(200):
+            for number in range(100):
                 text = f"{number} {number * apart % 2**64 ^ 1 << number % 8} {number} 99"
                 assert pages.see(f"http://a.example/{number}", text=text).outcome == "new"
             sizes.append(pages.nbytes)
-            assert pages.conductor.capped == (0 if apart else 200 - MOST_COMPARED - 1)
+            assert pages.conductor.capped == (0 if apart else 100 - MOST_COMPARED - 1)
     assert sizes[0] < 1.1 * sizes[1]
 
 

@@ -132,8 +132,8 @@ def crawl(pages, do, way="claim"):
 @pytest.mark.parametrize(
     ("way", "options"),
     [
-        ("see", {}),
         ("claim", {"keep_text": True}),
+        pytest.param("see", {}, marks=pytest.mark.slow),
         pytest.param("see", {"keep_text": True}, marks=pytest.mark.slow),
         pytest.param("claim", {}, marks=pytest.mark.slow),
     ],

@@ -61,8 +61,8 @@ def test_a_page_may_be_compared_by_options_of_its_own(place, tmp_path, article, 
         config, found = replace(pages.config, **options), []
         for number, (host, shown) in enumerate(texts):
             where, html = f"https://{host}/{number}", page(shown)
-            read = pages.pool.read(PageText(html), Place.of(where))
-            claim = pages.conductor.claim(read.place, read.result(), config)
+            read = pages.pool.read(PageText(html), Place.of(where), config)
+            claim = pages.conductor.claim(read.place, read.result())
             pages.conductor.release(claim)
             verdicts = [claim.verdict, others.judge(where, html=html)]
             one, other = [(each.outcome, each.original, each.similarity) for each in verdicts]

@@ -16,7 +16,7 @@ from dedup_filter.text.page_bytes import unpack_page
 HOSTS = "dedup_filter.frames.host_frames"
 BOUNDS = {
     "usual": {},
-    "few blocks of a host, and few pages wait": {
+    "few blocks and waiting pages": {
         f"{HOSTS}._MOST_BLOCKS_OF_HOST": 30,
         "dedup_filter.judge.MOST_WAITING_OF_HOST": 2,
     },
@@ -31,7 +31,7 @@ def stream():
 
     Some are of one site, each on a host of its own.
     """
-    languages = (documents(language, seed=3)[: rounds(24, 42)] for language in ("en", "zh"))
+    languages = (documents(language, seed=3)[: rounds(16, 42)] for language in ("en", "zh"))
     shown = [(each.url, each.html) for two in zip(*languages, strict=True) for each in two]
     for number in range(0, len(shown), 12):
         words = " ".join(f"w{number + word}" for word in range(100))
@@ -80,8 +80,8 @@ def uninterrupted(stream):
     return essence(found)
 
 
-def test_all_places_judge_alike(place, stream, uninterrupted):
-    assert essence(verdicts(place, stream, len(stream))) == uninterrupted
+def test_all_places_judge_alike(every_place, stream, uninterrupted):
+    assert essence(verdicts(every_place, stream, len(stream))) == uninterrupted
 
 
 @pytest.mark.parametrize("at_once", [pytest.param(2, marks=pytest.mark.slow), 16])
@@ -102,7 +102,9 @@ def test_pages_that_are_pending_at_once_are_judged_as_one_by_one(
     assert [each[0] for each in differ] in ([], ["new"])
 
 
-@pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.parametrize(
+    "bounds", ["usual", pytest.param("few blocks and waiting pages", marks=pytest.mark.slow)]
+)
 def test_a_stream_is_judged_as_without_a_restart(directory, stream, monkeypatch, bounds):
     for name, value in BOUNDS[bounds].items():
         monkeypatch.setattr(name, value)

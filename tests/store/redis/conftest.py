@@ -4,13 +4,14 @@ from collections import defaultdict
 from contextlib import ExitStack, suppress
 
 import pytest
+from gate import CLUSTER_TOO
 from shared_crawlers import K, like, profile_of, require_agreement, see
 
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 
 
-@pytest.fixture(params=["redis_server", "redis_cluster"])
+@pytest.fixture(params=CLUSTER_TOO)
 def servers(request):
     """The suite's server, and its cluster."""
     return request.getfixturevalue(request.param)

@@ -1,12 +1,14 @@
 """What pages cost that is no matter of time: round trips to the servers."""
 
 from threading import current_thread
+from time import monotonic
 
 import pytest
 from shared_crawlers import claim, like, see
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.judge import MOST_AHEAD
+from dedup_filter.text.page_fields import PageText
 
 
 @pytest.fixture
@@ -53,6 +55,33 @@ def test_pages_that_wait_are_read_together(redis_server, crawler, trips):
     # A page that repeats another writes nothing that is waited for, but records are read.
     assert trips(pages, see_many(*[5, 4] * (MOST_AHEAD // 2))) == 3
     assert trips(pages, pages.conductor._pages.calls.send) == 1
+
+
+def test_records_that_were_read_ahead_are_compared_in_one_trip(
+    redis_server, crawler, trips, monkeypatch
+):
+    pages = crawler(redis_server)
+    for number in range(4):
+        see(pages, like(number))
+    copies = [like(number, 1) for number in range(4)]
+    read = [pages._read(each.url, PageText(**each.given)) for each in copies]
+    pages.conductor.read_ahead(read)
+    moment = monotonic() + 1
+    monkeypatch.setattr("dedup_filter.store.redis.calls.monotonic", lambda: moment)
+    assert trips(pages, lambda: [pages.conductor.see(*each) for each in read]) == 1
+
+
+def test_whether_another_process_is_at_work_is_asked_once_in_a_second(redis_server, crawler):
+    one, other, client = crawler(redis_server), crawler(redis_server), redis_server.client()
+    for number in range(20):
+        see(one, like(number))
+    see(other, like(0))  # waits for a heartbeat
+    client.config_resetstat()
+    began = monotonic()
+    for number in range(1, 20):
+        see(other, like(number))
+    asked = client.info("commandstats").get("cmdstat_pttl", {"calls": 0})["calls"]
+    assert asked <= 1 + (monotonic() - began)
 
 
 def test_opening_reads_no_pages(redis_server, crawler, trips):

@@ -6,8 +6,8 @@ from index_feed import ITEMS, article
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreBusy
 from dedup_filter.store.records import Crawl
-from dedup_filter.store.redis.keeper import SharedKeeper, SharedReader
 from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep.servers import RecordedServers, ServersKeeper
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def record(location):
 
 @pytest.fixture
 def keeper(location):
-    with SharedReader.open(location) as reader:
-        return SharedKeeper.open(location, reader.scheme)
+    with RecordedServers.open(location) as reader:
+        return ServersKeeper.open(location, reader.scheme)
 
 
 def urls(location):

@@ -12,11 +12,12 @@ from dedup_filter.errors import StoreCorrupt
 from dedup_filter.store.redis.layout import (
     ENTRY,
     MOST_OF_KEY,
+    Layout,
     entry_of,
     found_in,
-    keys_of_record,
     url_key,
 )
+from dedup_filter.store.redis.records import pack_record
 
 
 def keys(client):
@@ -53,7 +54,7 @@ def test_a_page_has_an_entry_under_each_key_and_all_go_with_it(redis_server, cra
     pages, client = crawler(redis_server), redis_server.client()
     number = see(pages, like(1)).page
     [record] = pages.conductor._pages.stored([number])
-    assert entries(client) == len(keys_of_record(record)) == 11
+    assert entries(client) == len(Layout(1).keys_of_record(record)) == 11
     assert pages.forget(like(1).url) == 1
     assert (entries(client), of_kind(client, "r")) == (0, [])
     for _ in range(2):
@@ -126,18 +127,30 @@ def test_a_damaged_record_is_named(redis_server, crawler):
     assert see(pages, like(1, 1)).outcome == "new"
 
 
+def test_what_a_record_has_of_a_visit_is_read_for_a_page_at_its_url_alone(redis_server, crawler):
+    with crawler(redis_server) as pages:
+        record = pages.conductor._pages.stored([see(pages, like(1)).page])[0]
+        name, records = pages.conductor._pages.name(record.page), pages.conductor._pages
+        head = records.views([record.page])[record.page].head.packed
+        redis_server.client().set(name, head + pack_record(record._replace(visit=b"theirs")))
+    pages = crawler(redis_server)
+    assert see(pages, like(1, 1)).original_page == record.page
+    with pytest.raises(StoreCorrupt, match=f"the record of page {record.page} is damaged"):
+        see(pages, like(1, 2)._replace(url=record.url))
+
+
 def test_a_bucket_of_many_entries_and_one_that_is_damaged_are_read(redis_server, crawler):
     """Of another key, of pages that are gone, and bytes that are none."""
     pages, client = crawler(redis_server), redis_server.client()
     first = see(pages, like(1)).page
     records = pages.conductor._pages
     [record] = records.stored([first])
-    for key in keys_of_record(record):
+    for key in records.layout.keys_of_record(record):
         _, name, _ = records.adds(first, [key])[0]
         others = b"".join(entry_of(key ^ 1, page) for page in range(1, 100_001))
         client.setrange(name, client.strlen(name), others)
     assert see(pages, like(1, 1)).outcome == "near"
-    for key in keys_of_record(record):
+    for key in records.layout.keys_of_record(record):
         client.append(records.adds(first, [key])[0][1], b"abc")
     assert see(pages, like(1, 2)).outcome == "near"
 
@@ -150,7 +163,7 @@ def test_a_key_of_many_pages_keeps_the_entries_of_the_first(redis_server, crawle
         assert see(pages, like(1)._replace(url=f"http://{number}.example/")).outcome == "new"
     records = pages.conductor._pages
     [record] = records.stored([1])
-    for key in keys_of_record(record) - {url_key(record.url_key)}:
+    for key in records.layout.keys_of_record(record) - {url_key(record.url_key)}:
         [found] = found_in(records.connection.ask_all(records.reads([key])), [key])
         assert MOST_OF_KEY <= len(found) <= MOST_OF_KEY + 1
         assert found[:MOST_OF_KEY] == [*range(1, MOST_OF_KEY + 1)]

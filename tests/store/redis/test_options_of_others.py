@@ -1,5 +1,7 @@
 """Crawlers that share an index and were given different options: a warning, or a refusal."""
 
+from time import time
+
 import pytest
 from shared_crawlers import Past, let_lapse, like, see, stop
 
@@ -47,6 +49,26 @@ def test_options_of_a_dead_crawler_count_no_more(open_pages, redis_server, warni
     open_pages(max_pages=20, scope="all")
     assert not warnings()
     assert index_at(redis_server.url).figures()["processes"] == 1
+
+
+@pytest.mark.parametrize("days", [None, 2])
+def test_a_killed_crawler_is_listed_until_its_pages_have_expired(
+    open_pages, redis_server, monkeypatch, days
+):
+    killed = open_pages(expire_days=days)
+    stop(killed)
+    let_lapse(killed)
+    listed, name = "dedup:{pages}:processes", killed.conductor._process.name.hex()
+    sizes, later = [], [0, 1, 3]
+    for day in later:
+        moment = int(time()) + 86_400 * day
+        monkeypatch.setattr("dedup_filter.store.redis.process.now", lambda moment=moment: moment)
+        open_pages(expire_days=days).close()
+        sizes.append(len(redis_server.client().hget(listed, name) or b""))
+    assert sizes[:2] == [12, 12], "its crawl, and when it was found to be dead"
+    assert sizes[2] == (12 if days is None else 0)
+    killed.conductor._process.bring()
+    assert len(redis_server.client().hget(listed, name)) > 12, "it was not dead"
 
 
 @pytest.mark.parametrize(("theirs", "mine"), [("all", "host"), ("host", "all")])

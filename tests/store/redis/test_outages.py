@@ -212,7 +212,8 @@ def test_a_page_of_two_texts_is_found_by_the_keys_of_both(redis_server, crawler,
     monkeypatch.setattr("dedup_filter.judge.profile_of", lambda *_: both)
     number = see(pages, like(1)).page
     prints, phrases = zip(*((text.fingerprint, text.keys) for text in both.texts), strict=True)
-    keys, records = [*layout.keys_of(one.digest, prints, phrases)], pages.conductor._pages
+    records = pages.conductor._pages
+    keys = [*records.layout.keys_of(one.digest, prints, phrases)]
     assert len(keys) == 1 + 2 + 16
     found = layout.found_in(records.connection.ask_all(records.reads(keys)), keys)
     assert found == [[number]] * len(keys)

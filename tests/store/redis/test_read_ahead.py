@@ -2,6 +2,7 @@
 
 import random
 from itertools import product
+from time import monotonic
 
 import pytest
 from made_text import prose
@@ -110,16 +111,18 @@ def test_what_became_of_an_original_that_was_read_ahead(redis_server, crawler, b
     assert one.conductor.see(*read[1]).outcome == "new"
 
 
-def test_what_is_read_ahead_does_not_count_for_long(redis_server, crawler, monkeypatch):
+@pytest.mark.parametrize("seconds", [1, 10])
+def test_what_is_read_ahead_does_not_count_for_long(redis_server, crawler, monkeypatch, seconds):
     """A page that repeats another writes nothing that would meet a change."""
     one, other = crawler(redis_server), crawler(redis_server)
     see(other, like(1))
-    read = opened(one, [like(1, 1, "b"), like(2, 0, "b")])
+    see(other, like(3))
+    read = opened(one, [like(1, 1, "b"), like(2, 0, "b"), like(3, 1, "b")])
     one.conductor.read_ahead(read)
     other.forget(like(1).url)
-    moment = 1e9
+    moment = monotonic() + seconds
     monkeypatch.setattr("dedup_filter.store.redis.calls.monotonic", lambda: moment)
-    assert one.conductor.see(*read[0]).outcome == "new"
+    assert [one.conductor.see(*each).outcome for each in read] == ["new", "new", "near"]
 
 
 @pytest.mark.parametrize("text_of_later", [0, 1], ids=["unchanged", "edited"])

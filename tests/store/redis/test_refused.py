@@ -11,8 +11,8 @@ from shared_crawlers import Past
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch, StoreAway, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.shared_judge import SharedJudge
-from dedup_filter.store.redis.keeper import SharedReader
 from dedup_filter.store.redis.records import FORMAT
+from dedup_filter.upkeep.servers import RecordedServers
 
 SECRET = "s3cret-Wörd/+%"
 META = "dedup:{pages}:meta"
@@ -129,7 +129,7 @@ def test_an_index_of_another_scheme_or_format_is_refused_and_left_as_it_was(
     else:
         with (
             pytest.raises(kind, match=r"is of format|other keys"),
-            SharedReader.open(redis_server.url),
+            RecordedServers.open(redis_server.url),
         ):
             pass
     assert Past(client).keys == before
