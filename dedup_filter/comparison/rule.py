@@ -9,8 +9,9 @@ a line (at most `LINE_WORDS` words) or links. With `min_similarity=None` only fi
 On the same host this may be missing:
 
     frame             blocks that most pages of the host show, or that two pages showed beyond pages
-                      that they repeat otherwise; but lines within the text and rows are values
-    beside            blocks in an element that HTML names so: aside, nav, footer ...
+                      that they repeat otherwise; but rows, and lines in `main`, are values
+    beside            blocks in an element that HTML names so (aside, nav, footer, form ...), but
+                      lines only outside `main`
     teasers           links outside the prose, each with little text of its own, if the headline is
                       a story's or if they stand outside the `main` element
     one address       links, and all but values and lines with a label ("Colour: red") outside the
@@ -20,6 +21,7 @@ On the same host this may be missing:
                       paragraphs, and the sentences between edited paragraphs
     max_missing       as many words as the user allows
 
+If there is no `main` element, the largest element that holds the text and no menu takes its place.
 What changes by itself (ages, counters, stamps) was masked when the page was read; a line with
 nothing else but words may be missing, too. All other text must be there, whatever its size and
 place: a row, a price, a reply. If the page is one of a sequence (a pager, or URLs that differ in a
@@ -333,11 +335,13 @@ class _Comparison:
     def _waived(self, compared: BoolArray) -> BoolArray:
         """Return the blocks that may be missing on one host, by what is known of them."""
         page, candidate, places, shares = self.page, self.candidate, self.places, self.shares
-        frame = places.is_masked | (places.is_frame & ~self.places.are_values)
+        is_one = candidate.kinship in ONE_PAGE
+        # A form may hold a price, the footer of an article a place; other goods have them, too.
+        own = places.is_line & ~(places.is_apart | places.is_item | is_one)
+        frame = places.is_masked | (places.is_frame & ~(places.are_values | own))
         if not self.allowed.share or "content" in page.selected:
             return frame
         is_link = ~places.is_prose & ~places.is_line
-        is_one = candidate.kinship in ONE_PAGE
         if is_one:
             frame |= places.is_learnt
         prose = compared & places.is_prose & places.in_main
@@ -350,11 +354,11 @@ class _Comparison:
         # Beside the prose stands what its address shares; within it, only links of a story.
         is_teaser = is_item & (is_one | is_story | places.is_outside)
         labelled = places.is_line & self.page.blocks.are_labelled
-        beside = places.is_beside & (is_teaser | (is_one & ~self.places.are_values & ~labelled))
+        beside = places.is_beside & (is_teaser | (is_one & ~places.are_values & ~labelled))
         within = is_teaser & ~places.is_beside
         if not is_one and float(shares.missing[within & compared].sum()) > THIRD * shared:
             within = np.zeros_like(within)
-        return frame | places.is_framed | beside | within
+        return frame | (places.is_framed & ~own) | beside | within
 
     def _refusal_of_notice(self, compared: BoolArray) -> Refusal | None:
         """Return the text that a candidate lacks if the shared text may be a notice of two hosts.
