@@ -265,8 +265,9 @@ class _Comparison:
         left = compared & ~self._waived(compared)
         unlike = self._unlike(left)
         edited = self._edited(compared, unlike)
-        return self._refusal_of_missing(unlike, unlike & ~edited) or self._refusal_of_edits(
-            left & (edited | ~unlike), edited
+        gone = unlike & ~edited
+        return self._refusal_of_missing(unlike, gone) or self._refusal_of_edits(
+            left & (edited | ~unlike), edited, self.allowed.words - self._gone_words(gone)
         )
 
     def _refusal_of_hidden(self, compared: BoolArray) -> Refusal | None:
@@ -297,9 +298,7 @@ class _Comparison:
 
     def _refusal_of_missing(self, unlike: BoolArray, gone: BoolArray) -> Refusal | None:
         """Return the words of the blocks that are `gone`, of those `unlike`, if any may not be."""
-        is_prose, most = self.places.is_prose, self.allowed.words
-        missing = np.where(self.shares.missing > 0, self.shares.missing, self.shares.words)
-        words = float(missing[gone].sum())
+        is_prose, most, words = self.places.is_prose, self.allowed.words, self._gone_words(gone)
         if not (gone & is_prose).any():
             refusal = self._beyond("lines", words, most, gone)
             return refusal and refusal._replace(lines=tuple(map(MissingLine, self._texts(gone))))
@@ -308,15 +307,27 @@ class _Comparison:
         paragraphs = self.page.blocks.hashes[gone].tolist() if is_all else ()
         return refusal and refusal._replace(paragraphs=tuple(paragraphs))
 
-    def _refusal_of_edits(self, left: BoolArray, edited: BoolArray) -> Refusal | None:
-        """Return the words of edited blocks, and of all blocks that are `left`, if too many."""
+    def _gone_words(self, gone: BoolArray) -> float:
+        """Return how many words of some blocks are missing: of a block without phrases all."""
+        missing = np.where(self.shares.missing > 0, self.shares.missing, self.shares.words)
+        return float(missing[gone].sum())
+
+    def _refusal_of_edits(
+        self, left: BoolArray, edited: BoolArray, allowed: float
+    ) -> Refusal | None:
+        """Return the words of edited blocks, and of all blocks that are `left`, if too many.
+
+        `allowed`: as many words may be missing in any case.
+        """
+        if 0 < self._missing_of(left) <= allowed:
+            return None
         if np.count_nonzero(edited) > FRAME_TIMES:
             most = THIRD * self._words(left & self.places.is_prose & self.places.in_main)
             if refusal := self._beyond("paragraph", self._words(edited), most, edited):
                 return refusal
         if not self.candidate.is_same_host:
             return self._over(left, self.allowed.share)
-        most = min(HALF * self.allowed.share * self._words(left), MOST_EDITED)
+        most = max(min(HALF * self.allowed.share * self._words(left), MOST_EDITED), allowed)
         return self._beyond("words", self._missing_of(left), most, left)
 
     def _within_prose(self, compared: BoolArray) -> BoolArray:

@@ -410,6 +410,21 @@ class TestMaxMissing:
             )
             assert found == ("repeats" if most >= count else rule), more
 
+    @pytest.mark.parametrize(
+        ("most", "line", "expected"),
+        [
+            (0, "", "words"),
+            (60, "", "repeats"),
+            (60, "Sea ice", "repeats"),
+            (2, "Sea ice", "words"),
+        ],
+    )
+    def test_as_many_may_be_edited_with_a_least_share_of_one(self, most, line, expected):
+        """Words of lines and of edits count together."""
+        more = page(paragraphs([edited(LONG[0], 1), *LONG[1:]]) + f"<p>{line}</p>")
+        found = second(page(paragraphs(LONG)), more, max_missing=most, min_similarity=1)
+        assert found == expected
+
     def test_the_headline_may_not(self):
         pages = page(paragraphs(TEXT), "Sea"), page(paragraphs(TEXT), "Ice")
         assert second(*pages, max_missing=100) == "headline"
