@@ -41,6 +41,7 @@ class Made(NamedTuple):
     is_beside: bool = False
     is_framed: bool = False
     is_outside: bool = False
+    is_apart: bool = False
     is_above: bool = False
     is_item: bool = False
     is_row: bool = False

@@ -9,8 +9,9 @@ a line (at most `LINE_WORDS` words) or links. With `min_similarity=None` only fi
 On the same host this may be missing:
 
     frame             blocks that most pages of the host show, or that two pages showed beyond pages
-                      that they repeat otherwise; but lines within the text and rows are values
-    beside            blocks in an element that HTML names so: aside, nav, footer ...
+                      that they repeat otherwise; but rows, and lines in `main`, are values
+    beside            blocks in an element that HTML names so (aside, nav, footer, form ...), but
+                      lines only outside `main`
     teasers           links outside the prose, each with little text of its own, if the headline is
                       a story's or if they stand outside the `main` element
     one address       links, and all but values and lines with a label ("Colour: red") outside the
@@ -20,6 +21,7 @@ On the same host this may be missing:
                       paragraphs, and the sentences between edited paragraphs
     max_missing       as many words as the user allows
 
+If there is no `main` element, the largest element that holds the text and no menu takes its place.
 What changes by itself (ages, counters, stamps) was masked when the page was read; a line with
 nothing else but words may be missing, too. All other text must be there, whatever its size and
 place: a row, a price, a reply. If the page is one of a sequence (a pager, or URLs that differ in a
@@ -258,8 +260,9 @@ class _Comparison:
         left = compared & ~self._waived(compared)
         unlike = self._unlike(left)
         edited = self._edited(compared, unlike)
-        return self._refusal_of_missing(unlike, unlike & ~edited) or self._refusal_of_edits(
-            left & (edited | ~unlike), edited
+        gone = unlike & ~edited
+        return self._refusal_of_missing(unlike, gone) or self._refusal_of_edits(
+            left & (edited | ~unlike), edited, self.allowed.words - self._gone_words(gone)
         )
 
     def _refusal_of_hidden(self, compared: BoolArray) -> Refusal | None:
@@ -290,9 +293,8 @@ class _Comparison:
 
     def _refusal_of_missing(self, unlike: BoolArray, gone: BoolArray) -> Refusal | None:
         """Return the words of the blocks that are `gone`, of those `unlike`, if any may not be."""
-        is_prose, most = self.places.is_prose, self.allowed.words
-        missing = np.where(self.shares.missing > 0, self.shares.missing, self.shares.words)
-        words, lines = float(missing[gone].sum()), tuple(map(MissingLine, self._texts(gone)))
+        is_prose, most, words = self.places.is_prose, self.allowed.words, self._gone_words(gone)
+        lines = tuple(map(MissingLine, self._texts(gone)))
         if not (gone & is_prose).any():
             refusal = self._beyond("lines", words, most, gone)
             return refusal and refusal._replace(lines=lines)
@@ -301,15 +303,27 @@ class _Comparison:
         paragraphs = self.page.blocks.hashes[gone].tolist() if is_all else ()
         return refusal and refusal._replace(paragraphs=tuple(paragraphs), lines=lines)
 
-    def _refusal_of_edits(self, left: BoolArray, edited: BoolArray) -> Refusal | None:
-        """Return the words of edited blocks, and of all blocks that are `left`, if too many."""
+    def _gone_words(self, gone: BoolArray) -> float:
+        """Return how many words of some blocks are missing: of a block without phrases all."""
+        missing = np.where(self.shares.missing > 0, self.shares.missing, self.shares.words)
+        return float(missing[gone].sum())
+
+    def _refusal_of_edits(
+        self, left: BoolArray, edited: BoolArray, allowed: float
+    ) -> Refusal | None:
+        """Return the words of edited blocks, and of all blocks that are `left`, if too many.
+
+        `allowed`: as many words may be missing in any case.
+        """
+        if 0 < self._missing_of(left) <= allowed:
+            return None
         if np.count_nonzero(edited) > FRAME_TIMES:
             most = THIRD * self._words(left & self.places.is_prose & self.places.in_main)
             if refusal := self._beyond("paragraph", self._words(edited), most, edited):
                 return refusal
         if not self.candidate.is_same_host:
             return self._over(left, self.allowed.share)
-        most = min(HALF * self.allowed.share * self._words(left), MOST_EDITED)
+        most = max(min(HALF * self.allowed.share * self._words(left), MOST_EDITED), allowed)
         return self._beyond("words", self._missing_of(left), most, left)
 
     def _within_prose(self, compared: BoolArray) -> BoolArray:
@@ -328,11 +342,13 @@ class _Comparison:
     def _waived(self, compared: BoolArray) -> BoolArray:
         """Return the blocks that may be missing on one host, by what is known of them."""
         page, candidate, places, shares = self.page, self.candidate, self.places, self.shares
-        frame = places.is_masked | (places.is_frame & ~self.places.are_values)
+        is_one = candidate.kinship in ONE_PAGE
+        # A form may hold a price, the footer of an article a place; other goods have them, too.
+        own = places.is_line & ~(places.is_apart | places.is_item | is_one)
+        frame = places.is_masked | (places.is_frame & ~(places.are_values | own))
         if not self.allowed.share or "content" in page.selected:
             return frame
         is_link = ~places.is_prose & ~places.is_line
-        is_one = candidate.kinship in ONE_PAGE
         if is_one:
             frame |= places.is_learnt
         prose = compared & places.is_prose & places.in_main
@@ -345,11 +361,11 @@ class _Comparison:
         # Beside the prose stands what its address shares; within it, only links of a story.
         is_teaser = is_item & (is_one | is_story | places.is_outside)
         labelled = places.is_line & self.page.blocks.are_labelled
-        beside = places.is_beside & (is_teaser | (is_one & ~self.places.are_values & ~labelled))
+        beside = places.is_beside & (is_teaser | (is_one & ~places.are_values & ~labelled))
         within = is_teaser & ~places.is_beside
         if not is_one and float(shares.missing[within & compared].sum()) > THIRD * shared:
             within = np.zeros_like(within)
-        return frame | places.is_framed | beside | within
+        return frame | (places.is_framed & ~own) | beside | within
 
     def _refusal_of_notice(self, compared: BoolArray) -> Refusal | None:
         """Return the text that a candidate lacks if the shared text may be a notice of two hosts.

@@ -100,6 +100,9 @@ class Places:
     """Whether it stands in a frame of the page: aside, nav, footer ..."""
     is_outside: BoolArray
     """Whether it stands outside the element that HTML names as main content."""
+    is_apart: BoolArray
+    """Whether it stands outside that element; if there is none, outside the largest element that
+    holds the text and no menu."""
     is_above: BoolArray
     """Whether it stands above all links and outside the main text."""
     is_item: BoolArray
@@ -160,6 +163,7 @@ class Places:
         shown, in_main = np.array(times, np.intp), mask(contents.main)
         in_span = np.array(page.in_span, np.bool_)
         first, end = contents.of_unframed.body
+        of_main = _main_element(blocks)
         return cls(
             times=shown,
             is_frame=np.array(are_frame, np.bool_),
@@ -170,7 +174,8 @@ class Places:
             in_span=in_span,
             is_beside=(positions < first) | (positions >= end),
             is_framed=(shown < FRAME_TIMES) & ~learnt & ~mask(contents.of_unframed.candidates),
-            is_outside=_outside_main_element(blocks, positions),
+            is_outside=_outside(of_main, positions),
+            is_apart=_outside(of_main or _without_menu(blocks, (first, end)), positions),
             is_above=(positions < first_link(blocks)) & ~in_span,
             is_item=link_items(blocks),
             is_row=np.array([block.kind in _ROWS for block in blocks], np.bool_),
@@ -186,7 +191,7 @@ class Places:
         is_prose = np.array([kind == "prose" for kind in kinds], np.bool_)
         no, yes = np.zeros_like(is_prose), np.ones_like(is_prose)
         times = np.zeros(len(is_prose), np.intp)
-        masks = no, is_prose, ~is_prose, yes, yes, yes, no, no, no, no, no, no, no, no, no
+        masks = no, is_prose, ~is_prose, yes, yes, yes, no, no, no, no, no, no, no, no, no, no
         return cls(times, *masks, np.zeros(len(is_prose), np.uint16))
 
     def at(self, chosen: BoolArray) -> "Places":
@@ -202,11 +207,29 @@ def _is_masked(block: Block) -> bool:
     return block.compared != block.text and not any(map(str.isdigit, block.compared))
 
 
-def _outside_main_element(blocks: Sequence[Block], positions: npt.NDArray[np.intp]) -> BoolArray:
-    """Return which blocks stand outside the only `main` element; none if there is not one."""
+def _main_element(blocks: Sequence[Block]) -> tuple[int, int] | None:
+    """Return first and end of the only `main` element, by positions; None: there is not one."""
     containers = blocks[0].containers if blocks else Containers()
     found = [number for number, role in enumerate(containers.roles) if role.frame == "main"]
-    if len(found) != 1:
-        return np.zeros(len(blocks), np.bool_)
-    first, end = containers.firsts[found[0]], containers.ends[found[0]]
+    return (containers.firsts[found[0]], containers.ends[found[0]]) if len(found) == 1 else None
+
+
+def _without_menu(blocks: Sequence[Block], body: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the largest container with the body of the text but not the page's first link."""
+    if not blocks:
+        return None
+    link, containers = first_link(blocks), blocks[0].containers
+    around = (
+        (first, end)
+        for first, end in zip(containers.firsts, containers.ends, strict=True)
+        if first <= body[0] and body[1] <= end and not first <= link < end
+    )
+    return max(around, key=lambda each: each[1] - each[0], default=None)
+
+
+def _outside(part: tuple[int, int] | None, positions: IntArray) -> BoolArray:
+    """Return which positions are outside a part of the page; none if there is no part."""
+    if part is None:
+        return np.zeros(len(positions), np.bool_)
+    first, end = part
     return (positions < first) | (positions >= end)

@@ -66,7 +66,7 @@ _OF_ONE_LINE: tuple[Kind, ...] = ("title", "headline", "heading")
 _WITH_VALUES: tuple[Kind, ...] = (*_OF_ONE_LINE, "pair", "cell")
 """A word or number alone in these is a value: "Duration", "3d"; a film "Yesterday"."""
 
-_FRAMES: tuple[Frame, ...] = ("named", "sure")
+FRAMES: tuple[Frame, ...] = ("named", "sure")
 _SURE_FRAMES = ("aside", "dialog", "footer", "menu", "nav")
 _NAMED_BY_CONTENT = ("article", "main")
 """Their class names often name the subject of a page: "post category-search tag-social"."""
@@ -140,7 +140,7 @@ class Containers:
             parents.append(parent)
             parent = len(all_roles)
             is_outer = frame == NOWHERE or all_roles[frame].frame != "sure"
-            if role.frame in _FRAMES and is_outer:
+            if role.frame in FRAMES and is_outer:
                 frame = parent
             all_roles.append(role)
             frames.append(frame)
@@ -153,7 +153,7 @@ class Containers:
         frames: list[int] = []
         for number, (role, parent) in enumerate(zip(self.roles, self.parents, strict=True)):
             frame = NOWHERE if parent == NOWHERE else frames[parent]
-            is_frame = frame == NOWHERE and role.frame in _FRAMES and not is_page(number)
+            is_frame = frame == NOWHERE and role.frame in FRAMES and not is_page(number)
             frames.append(number if is_frame else frame)
         return frames
 

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from dedup_filter.text.blocks import NOWHERE, Block, Containers
+from dedup_filter.text.blocks import FRAMES, NOWHERE, Block, Containers
 from dedup_filter.thresholds import HALF, LINE_WORDS, MIN_WORDS
 
 BoolArray = npt.NDArray[np.bool_]
@@ -134,7 +134,8 @@ def link_items(blocks: Sequence[Block]) -> BoolArray:
     """Return which blocks, (n,), belong to items: links in a row, each with a little text.
 
     An item is a container with a block of links and at most `_ITEM_WORDS` words, such as a headline
-    with a date and a snippet, beside other such containers.
+    with a date and a snippet, beside other such containers. A frame is one only beside frames of
+    its name: a form with a button beside a list of links is none.
     """
     if not blocks:
         return np.zeros(0, np.bool_)
@@ -142,12 +143,13 @@ def link_items(blocks: Sequence[Block]) -> BoolArray:
     are_items = np.zeros(containers.ends[0] + 1, np.bool_)
     words = words_before(blocks, containers)
     links = words_before([block for block in blocks if not block.is_text], containers)
-    found: dict[int, list[tuple[int, int]]] = {}
-    for first, end, parent in zip(
-        containers.firsts, containers.ends, containers.parents, strict=True
+    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for first, end, parent, role in zip(
+        containers.firsts, containers.ends, containers.parents, containers.roles, strict=True
     ):
         if links[end] > links[first] and words[end] - words[first] <= _ITEM_WORDS:
-            found.setdefault(parent, []).append((first, end))
+            name = role.name if role.frame in FRAMES else 0
+            found.setdefault((parent, name), []).append((first, end))
     for items in found.values():
         if len(items) > 1:
             for first, end in items:

@@ -4,7 +4,7 @@ Rows are tested with pages of made text, both ways: what may be missing, and wha
 test asks what is said of a page after another one: "repeats", or what keeps them apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -160,6 +160,54 @@ class TestBeside:
         found = [second(*each, known=known) for each in zip(less, more, strict=True)]
         assert found[0] in ("lines", "paragraph")
         assert found[1] == "repeats"
+
+
+BOXES = {
+    "form": "<form><p>{}</p><button>Buy</button></form><section><h2>Also</h2>{links}</section>",
+    "dialog": "<dialog open><p>{}</p></dialog>",
+    "aside": "<aside><p>{}</p><a href='/basket'>Buy</a></aside>",
+    "footer": "<footer><p>{}</p></footer>",
+    "role": "<div role=complementary><p>{}</p></div>",
+    "author": "<div class=author><p>{}</p></div>",
+    "card-footer": "<div class=card-footer><p>{}</p></div>",
+    "sale-popup": "<div class=sale-popup><div><b>{}</b></div></div>",
+}
+
+
+@pytest.mark.parametrize("box", BOXES.values(), ids=BOXES)
+@pytest.mark.parametrize("make", [page, plain])
+class TestValuesInFrames:
+    """Lines in such an element, if it stands in `main`, or beside the text in one element."""
+
+    def goods(
+        self, make: Callable[..., str], box: str, value: str, *, outside: bool = False
+    ) -> str:
+        box = box.format(value, links=teasers("also", 3))
+        if outside:
+            return make(paragraphs(TEXT)).replace("</body>", f"{box}</body>")
+        return make(paragraphs(TEXT) + box)
+
+    @is_known
+    def test_may_not_be_missing(self, make, box, known):
+        pages = [self.goods(make, box, value) for value in ("26.90 euros", "36.90 euros")]
+        assert second(*pages, known=known, make=make) == "lines"
+        assert second(pages[0], pages[0], known=known, make=make) == "repeats"
+
+    def test_may_not_be_missing_if_other_goods_have_them(self, make, box):
+        pages = [self.goods(make, box, value) for value in ("26.90 euros", "36.90 euros")]
+        seen = [*others(make, 4, box.format("36.90 euros", links="")), *pages]
+        *_, last = crawl(
+            *((f"{HOST}{name}", html) for name, html in zip("abcdef", seen, strict=True))
+        )
+        assert (last.outcome, last.refused.text) == ("new", "36.90 euros")
+
+    def test_may_be_missing_elsewhere_and_below_one_address(self, make, box):
+        values = "26.90 euros", "36.90 euros"
+        pages = [self.goods(make, box, value, outside=True) for value in values]
+        assert second(*pages, make=make) == "repeats"
+        pages = [self.goods(make, box, value) for value in values]
+        urls = f"{HOST}harbour", f"{HOST}harbour?sid=8f7a6b5c4d3e2f10"
+        assert second(*pages, make=make, urls=urls) == "repeats"
 
 
 @is_known
@@ -361,6 +409,21 @@ class TestMaxMissing:
                 less, page(paragraphs(TEXT) + more, "Sea"), known=known, max_missing=most
             )
             assert found == ("repeats" if most >= count else rule), more
+
+    @pytest.mark.parametrize(
+        ("most", "line", "expected"),
+        [
+            (0, "", "words"),
+            (60, "", "repeats"),
+            (60, "Sea ice", "repeats"),
+            (2, "Sea ice", "words"),
+        ],
+    )
+    def test_as_many_may_be_edited_with_a_least_share_of_one(self, most, line, expected):
+        """Words of lines and of edits count together."""
+        more = page(paragraphs([edited(LONG[0], 1), *LONG[1:]]) + f"<p>{line}</p>")
+        found = second(page(paragraphs(LONG)), more, max_missing=most, min_similarity=1)
+        assert found == expected
 
     def test_the_headline_may_not(self):
         pages = page(paragraphs(TEXT), "Sea"), page(paragraphs(TEXT), "Ice")
