@@ -171,7 +171,12 @@ def test_all_rows_have_examples():
 
 KINDS_OF_SITES = tuple(f"{site}: " for site in HEADLINES)
 CASES = [
-    pytest.param(site, row, id=f"{site}: {row[0].removeprefix(f'{site}: ')}")
+    pytest.param(
+        site,
+        row,
+        id=f"{site}: {row[0].removeprefix(f'{site}: ')}",
+        marks=[] if row[0].startswith(f"{site}: ") or site == "shop" else [pytest.mark.slow],
+    )
     for row in ROWS
     for site in HEADLINES
     if row[0].startswith(f"{site}: ") or not row[0].startswith(KINDS_OF_SITES)
