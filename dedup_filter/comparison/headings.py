@@ -16,9 +16,9 @@ Knows no index and no rule. Cost: 0.1 ms for 1,000 words if the headlines differ
 """
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product, takewhile
 
 import numpy as np
@@ -69,7 +69,7 @@ def are_told_by_prose(page: PageProfile, candidate: Candidate) -> bool:
     Below "Contact" or "Opening hours" a notice may be all that two pages share.
     """
     pairs = _pairs(page, candidate, page.blocks.places.is_prose)
-    return any(len(pair.shared) >= HEADLINE_WORDS or pair.said for pair in pairs)
+    return any(len(pair.shared) >= HEADLINE_WORDS or pair.known.said for pair in pairs)
 
 
 def _are_same(one: str, other: str) -> bool:
@@ -86,6 +86,44 @@ def _without_opening(text: str) -> str:
     return text[opening.end() :] if opening else text
 
 
+# The headline of a page is compared with the headline of each candidate.
+@lru_cache(maxsize=1024)
+def _words_of(text: str) -> list[str]:
+    return tokens_of_parts([text]).words
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the text of a page, in the blocks `among`, shows of words that headlines have."""
+
+    page: PageProfile
+    candidate: Candidate
+    among: BoolArray
+    words: Sequence[str]
+
+    @cached_property
+    def _found(self) -> tuple[Set[str], ...]:
+        hashes = hash_words(self.words)
+        of_words = dict(zip(self.words, hashes.tolist(), strict=True))
+        found = self.page.blocks.said_in(self.candidate.sketch, np.sort(hashes), self.among)
+        return tuple({word for word, each in of_words.items() if each in some} for some in found)
+
+    @property
+    def said(self) -> Set[str]:
+        """Words in phrases that the text of both has."""
+        return self._found[0]
+
+    @property
+    def lacking(self) -> Set[str]:
+        """Words in phrases that the candidate lacks."""
+        return self._found[1]
+
+    @property
+    def unsampled(self) -> Set[str]:
+        """Words in phrases that the candidate's sketch does not sample."""
+        return self._found[2]
+
+
 @dataclass(frozen=True)
 class _Pair:
     """A headline of a page and one of a candidate, and what is known of their words."""
@@ -95,27 +133,26 @@ class _Pair:
     all_words: tuple[list[str], list[str]]
     words: tuple[list[str], list[str]]
     """The words of each but function words."""
-    said: Set[str]
-    """Words in phrases that the text of both has."""
-    lacking: Set[str]
-    """Words in phrases that the candidate lacks."""
-    unknown: Set[str]
-    """Words in phrases that the candidate's sketch does not sample."""
+    known: _Known
     has_same_menus: bool
 
     @property
     def is_told(self) -> bool:
         """Whether enough is known of the words that one has beyond the other."""
+        are_within = is_within(*sorted(self.texts, key=len))
+        if self.has_same_menus and not are_within:
+            return False
         untold = set[str]().union(*self._untold)
         if not (untold or self.has_same_menus) and any(self._beyond):
             return True
-        if is_within(*sorted(self.texts, key=len)):
+        if are_within:
             return min(map(len, self.words)) >= HEADLINE_WORDS and not _has_number(untold)
-        if self.has_same_menus or self.are_of_one_form or self.differ_in_numbers:
+        if self.are_of_one_form or self.differ_in_numbers:
             return False
         # Words that stand in no sampled phrase beside the headline cannot be compared.
-        known = (each & (self.said | self.lacking) for each in self._beyond)
-        return any(each & self.said and len(each & self.said) >= HALF * len(each) for each in known)
+        said, lacking = self.known.said, self.known.lacking
+        shares = ((len(each & said), len(each & lacking)) for each in self._beyond)
+        return any(there and there >= HALF * (there + missing) for there, missing in shares)
 
     @cached_property
     def shared(self) -> Set[str]:
@@ -157,8 +194,8 @@ class _Pair:
         """
         one, other = (
             {word for word in beyond if _has_number({word}) or not whole.startswith(text)}
-            - self.said
-            - self.unknown
+            - self.known.said
+            - self.known.unsampled
             for beyond, text, whole in zip(self._beyond, self.texts, self.texts[::-1], strict=True)
         )
         return one, other
@@ -172,13 +209,13 @@ def _pairs(page: PageProfile, candidate: Candidate, among: BoolArray) -> Iterato
     """Compare each headline of a page with each of a candidate, by the words of some blocks."""
     little = function_words(page.language)
 
-    def words_of(text: str) -> list[str]:
-        return [word for word in tokens_of_parts([text]).words if word not in little]
+    def content(text: str) -> list[str]:
+        return [word for word in _words_of(text) if word not in little]
 
     def without_kickers(*texts: str) -> tuple[str, ...]:
         kickers = [begun[0] if (begun := _KICKER.match(text)) else "" for text in texts]
         rest = (*map(str.removeprefix, texts, kickers),)
-        is_short = min(len(words_of(text)) for text in rest) < HEADLINE_WORDS
+        is_short = min(len(content(text)) for text in rest) < HEADLINE_WORDS
         are_values = all(kickers) and (is_short or len(set(kickers)) == 1)
         return texts if are_values else rest
 
@@ -186,16 +223,12 @@ def _pairs(page: PageProfile, candidate: Candidate, among: BoolArray) -> Iterato
         sorted(map(without_section, texts))
         for texts in (headlines(page.headline, page.counts), headlines(candidate.headline, ()))
     )
-    words = sorted({word for text in (*mine, *theirs) for word in words_of(text)})
-    hashes = hash_words(words)
-    of_words = dict(zip(words, hashes.tolist(), strict=True))
-    said, lacking, unknown = (
-        {word for word, number in of_words.items() if number in found}
-        for found in page.blocks.said_in(candidate.sketch, np.sort(hashes), among)
-    )
+    words = sorted({word for text in (*mine, *theirs) for word in content(text)})
+    known = _Known(page, candidate, among, words)
     for texts in product(mine, theirs):
         one, other = without_kickers(*texts)
-        all_words = tokens_of_parts([one]).words, tokens_of_parts([other]).words
-        content = words_of(one), words_of(other)
-        menus = candidate.has_same_menus
-        yield _Pair((one, other), all_words, content, said, lacking, unknown, menus)
+        all_words, words_of_both = (
+            (_words_of(one), _words_of(other)),
+            (content(one), content(other)),
+        )
+        yield _Pair((one, other), all_words, words_of_both, known, candidate.has_same_menus)
