@@ -26,8 +26,8 @@ from dedup_filter.config import _RULES
 from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
 from dedup_filter.model import SOURCES, Outcome, Reason, Refusal, Rule
-from dedup_filter.scrapy_plugin.advice import LAST_PAGES
-from dedup_filter.scrapy_plugin.advice import TEXTS as WARNINGS
+from dedup_filter.review.watch import LAST_PAGES
+from dedup_filter.review.watch import TEXTS as WARNINGS
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.text.selectors import Effect

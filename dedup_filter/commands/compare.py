@@ -105,9 +105,18 @@ def _write(found: Comparison, values: dict[str, Any]) -> None:
     _write_shared(found)
     if (changes := found.changes) is None:
         head(f"WORD DIFF: the text of one page is not known{_WAY_OUT}")
-    elif any(change.kind != "same" for change in changes):
-        head("WORD DIFF: from A to B")
-        paragraph("".join(_marked(changes)))
+        return
+    kinds, is_lost = (
+        {change.kind for change in changes},
+        found.loss is not None and found.loss.lines,
+    )
+    if kinds <= {"same"}:
+        beside = "; what is lost or missing stands beside the text" if is_lost else ""
+        head(f"WORD DIFF: none{beside}")
+        return
+    masked = "" if is_lost or "new" not in kinds else "; what changes by itself is not compared"
+    head(f"WORD DIFF: from A to B{masked}")
+    paragraph("".join(_marked(changes)))
 
 
 def _write_shared(found: Comparison) -> None:
@@ -125,7 +134,11 @@ def _write_shared(found: Comparison) -> None:
         return
     entry("shared", f"A has {percent(share)} of the {what}")
     if share < 1 and found.loss is not None and found.loss.lines:
-        entry("missing", " | ".join(printable(each, _LONGEST) for each in found.loss.lines))
+        is_dropped = found.verdict is not None and found.verdict.is_duplicate
+        entry(
+            "lost" if is_dropped else "missing",
+            " | ".join(printable(each, _LONGEST) for each in found.loss.lines),
+        )
 
 
 def _in_crawl(found: Comparison) -> str | None:

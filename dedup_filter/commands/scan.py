@@ -18,8 +18,10 @@ from dedup_filter.commands.options import (
     max_distance_option,
 )
 from dedup_filter.errors import ConfigError
+from dedup_filter.review.watch import Watch
 from dedup_filter.scan.outputs import Summary
-from dedup_filter.scan.scan import Progress, Watch, scan
+from dedup_filter.scan.scan import Progress, scan
+from dedup_filter.scan.scan import Watch as OnProgress
 from dedup_filter.scan.work import POLICIES, Scan
 from dedup_filter.store.location import folder_of
 
@@ -80,12 +82,20 @@ def scan_command(as_json: bool, **given: Any) -> None:
         text_out=(given["text_out"] or "text") if given["with_text"] else None,
         options=given["options"] | given_settings(**settings),
     )
+    templates = Watch(given["index"] if job.options.get("keep_text") else None)
+    warnings = list[str]()
+
+    def watch(state: Progress) -> None:
+        if state.verdict is not None:
+            warnings.extend(templates.messages(state.url, state.verdict))
+        show(state)
+
     begun = monotonic()
     if given["engine"] == "spark":
         summary = _on_spark(job, given["master"] or "local[*]")
     else:
         try:
-            with _bar() as watch:
+            with _bar() as show:
                 summary = scan(job, watch, partial(say, err=True))
         except KeyboardInterrupt:
             say("Interrupted: the same command continues from here.", err=True)
@@ -94,7 +104,7 @@ def scan_command(as_json: bool, **given: Any) -> None:
     files = {name: given[name] for name in ("output", "mark") if given[name] is not None}
     report = {**files, **summary._asdict(), "seconds": seconds}
     if not as_json:
-        for each in report.pop("first_bad"):
+        for each in (*report.pop("first_bad"), *warnings):
             say(each, err=True)
         say_without_url(summary.without_url)
         if not summary.pages:
@@ -126,7 +136,7 @@ def _on_spark(job: Scan, master: str) -> Summary:
 
 
 @contextmanager
-def _bar() -> Iterator[Watch]:
+def _bar() -> Iterator[OnProgress]:
     """Show the progress of a scan on a terminal; elsewhere show nothing."""
     if not sys.stderr.isatty():
         yield lambda _: None

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import location_argument, say_without_url
+from dedup_filter.commands import location_argument, say, say_without_url
 from dedup_filter.commands.options import (
     field_options,
     filter_option,
@@ -14,7 +14,10 @@ from dedup_filter.commands.options import (
     workers_option,
 )
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.model import Verdict
+from dedup_filter.review.watch import Watch
 from dedup_filter.service.pipe import see_lines
+from dedup_filter.store.location import folder_of
 from dedup_filter.text.page_fields import FieldNames
 
 
@@ -38,7 +41,13 @@ def see_command(index: str, workers: str, options: dict[str, Any], fields: Field
     with NearDuplicateFilter.open(index, **settings) as pages:
         # The interpreter closes `sys.stdin` at its end, but cannot while a thread waits for it.
         given = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-        seen = see_lines(pages, given, sys.stdout, fields)
+        watch = Watch(index if folder_of(index) and pages.config.keep_text else None)
+
+        def told(url: str, verdict: Verdict) -> None:
+            for warning in watch.messages(url, verdict):
+                say(warning, err=True)
+
+        seen = see_lines(pages, given, sys.stdout, fields, told)
     say_without_url(seen.without_url)
     if seen.errors:
         raise click.exceptions.Exit(2)

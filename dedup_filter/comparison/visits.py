@@ -11,7 +11,8 @@ What changes by itself was masked when the page was read, or stands in a learnt 
 Links, items of links and elements that HTML names as beside are not told; links are the text of a
 list, a page with more words in links than outside. Other blocks beside the text are told if nothing
 was replaced at the same kind of place (a paragraph more or less, but not another teaser), or if a
-number alone was, in a learnt slot, too: a price.
+number alone was, in a learnt slot, too: a price. If a page has little text of its own, blocks
+outside its `main` element stand beside it.
 
 A record has three columns, compressed to 30 to 100 bytes in all:
 
@@ -186,6 +187,7 @@ def _change(
 ) -> tuple[BoolArray, float]:
     """Return which blocks are a change of the page, and the share of words that came or went."""
     places, words = blocks.places, np.diff(blocks.ends)
+    is_text = places.is_prose | places.is_line
     beside = came & ~told & places.are_texts
     is_value = are_values & places.is_line & ~places.is_outside
     told_came = (came & told) | (beside & (is_value | ~np.isin(places.slots, gone["slot"])))
@@ -193,7 +195,7 @@ def _change(
     new = np.where(is_edited, np.maximum(missing, 1), words)
     came_words = float(new[told_came].sum())
     # If the text that came to a slot is no change, the text that went from this slot is none.
-    by_itself = (came & places.are_known) | (beside & ~told_came)
+    by_itself = came & ~told_came & is_text
     known = np.concatenate([blocks.learnt_slots, places.slots[by_itself]])
     were_told = gone[(gone["words"] >= _IS_TOLD) & ~np.isin(gone["slot"], known)]
     went_words = float((were_told["words"] & _MOST_WORDS).sum())
@@ -246,7 +248,10 @@ def _rests(blocks: BlockColumns, chosen: BoolArray) -> npt.NDArray[np.uint16]:
 def _are_told(blocks: BlockColumns) -> BoolArray:
     """Return which blocks are the page's own text, and values; of a list the links, too."""
     places, words = blocks.places, np.diff(blocks.ends)
-    text = places.are_own
+    text, within = places.are_own, ~places.is_outside
     inside: BoolArray = ~(places.is_framed | places.is_beside | places.are_known)
-    is_list = words[text & inside].sum() < HALF * words[inside].sum()
+    has_text = ((places.is_prose | places.is_line) & within).any()
+    if has_text and words[text & within].sum() < MIN_WORDS:
+        text, inside = text & within, inside & within
+    is_list = words[inside & places.has_links].sum() > HALF * words[inside].sum()
     return text | inside if is_list else text

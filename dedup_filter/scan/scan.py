@@ -65,6 +65,10 @@ class Progress(NamedTuple):
     """Bytes of all inputs."""
     records: int
     dropped: int
+    url: str
+    """Of the last record."""
+    verdict: Verdict | None
+    """On the last record; None: it is no page."""
 
 
 Inputs = Sequence[Input]
@@ -194,7 +198,9 @@ def _judge(job: Scan, inputs: Inputs, kind: Format, work: Work, watch: Watch, sa
                 place = file, record.start, record.end, record.number, record.url
                 log.write(Entry(*place, found_of(record, verdict)).line)
                 dropped += verdict.outcome in DROPPED
-                watch(Progress(before[file] + record.passed, before[-1], count, dropped))
+                on_page = None if record.problem or record.not_page else verdict
+                passed = before[file] + record.passed
+                watch(Progress(passed, before[-1], count, dropped, record.url, on_page))
             judged.close()
     except BaseException:
         # The error may have come between verdict and log line: both are discarded from the last

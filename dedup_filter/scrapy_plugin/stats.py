@@ -19,7 +19,8 @@ from scrapy.statscollectors import StatsCollector
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.judge import Judge
 from dedup_filter.model import RECORDED, SOURCES, Outcome, Reason, Refusal, Verdict
-from dedup_filter.scrapy_plugin.advice import Hints, Watch
+from dedup_filter.review.watch import Watch
+from dedup_filter.scrapy_plugin.advice import Hints
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.wording import counted, printable
 

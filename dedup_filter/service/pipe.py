@@ -12,12 +12,14 @@ A thread reads lines ahead, so that this one knows whether the input waits.
 
 import json
 from collections import deque
+from collections.abc import Callable
 from io import BufferedReader
 from queue import Queue
 from threading import Thread
 from typing import Any, NamedTuple, TextIO
 
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.model import Verdict
 from dedup_filter.scan.inputs import read_item
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.text.page_url import Place
@@ -28,6 +30,9 @@ LONGEST_LINE = 2 * MAX_PAGE_LENGTH
 """Bytes of a line: JSON of the longest page, with its escapes."""
 _AHEAD = 64
 """Most lines, pages and verdicts that wait for the next step."""
+
+
+Told = Callable[[str, Verdict], None]
 
 
 class _Line(NamedTuple):
@@ -51,9 +56,15 @@ class Seen(NamedTuple):
 
 
 def see_lines(
-    pages: NearDuplicateFilter, given: BufferedReader, taken: TextIO, names: FieldNames
+    pages: NearDuplicateFilter,
+    given: BufferedReader,
+    taken: TextIO,
+    names: FieldNames,
+    told: Told = lambda *_: None,
 ) -> Seen:
     """Judge and keep the page of each line; return what was counted.
+
+    `told` gets the URL and the verdict of each page.
 
     Raises:
         StoreError: the index cannot be read or written. Verdicts that are out stay valid.
@@ -79,7 +90,7 @@ def see_lines(
         line = ahead.popleft()
         errors += line.reading is None
         without_url += line.reading is not None and not line.url
-        out.append(json.dumps({"url": line.url, **_answer(pages, line)}) + "\n")
+        out.append(json.dumps({"url": line.url, **_answer(pages, line, told)}) + "\n")
 
     while (line := lines.get()) is not None:
         if isinstance(line, OSError):
@@ -108,10 +119,12 @@ def _submitted(pages: NearDuplicateFilter, line: bytes, names: FieldNames) -> _L
     return _Line(url, pages.pool.read(page, Place.of(url), may_help=True))
 
 
-def _answer(pages: NearDuplicateFilter, line: _Line) -> dict[str, Any]:
+def _answer(pages: NearDuplicateFilter, line: _Line, told: Told) -> dict[str, Any]:
     if line.reading is None:
         return {"error": line.error}
-    return pages.conductor.see(line.reading.place, line.reading.result()).as_json()
+    verdict = pages.conductor.see(line.reading.place, line.reading.result())
+    told(line.url, verdict)
+    return verdict.as_json()
 
 
 def _take(given: BufferedReader, lines: "Queue[bytes | OSError | None]") -> None:

@@ -102,7 +102,7 @@ def test_verdicts_in_words(tmp_path):
     )
     assert verdict(3) == (None, "unjudged: too_short")
     assert verdict(0) == (0, "exact: B repeats A (0 bits)")
-    assert "WORD DIFF" not in run("compare", paths[0], paths[0])[1]
+    assert run("compare", paths[0], paths[0])[1].endswith("\nWORD DIFF: none\n")
 
 
 def test_what_the_crawl_said_of_the_second_page(tmp_path):
@@ -133,7 +133,7 @@ def test_there_is_one_percentage_that_of_the_log(pair):
     for settings in ["min_similarity=None"], ["min_similarity=0.8"]:
         out = run("compare", *pair, *HERE, "--set", *settings)[1]
         assert re.findall(r"[\d.]+ %", out) == [percent(verdict.similarity)]
-        assert "\nmissing      " in out
+        assert ("\nlost  " in out) == ("B repeats A" in out) != ("\nmissing  " in out)
     # In an index that knows more frame, the crawl's own share stays.
     index = str(Path("index"))
     with NearDuplicateFilter.open(index, min_similarity=None, keep_text=True) as pages:
@@ -182,3 +182,19 @@ def test_only_one_page_is_standard_input_and_each_has_one_url():
     assert "standard input (-) can be read once" in refused("compare", "-", "-")
     code, _, err = run("compare", "-", "x", *["--url", "a"] * 3)
     assert (code, "--url is given at most twice" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("markup", "said"),
+    [
+        ("<p>{} reviews</p>", "from A to B; what changes by itself is not compared"),
+        ("<aside>Price: {}</aside>", "none; what is lost or missing stands beside the text"),
+    ],
+)
+def test_the_diff_says_why_it_differs_from_the_verdict(tmp_path, markup, said):
+    paths = [tmp_path / "one.html", tmp_path / "other.html"]
+    for number, path in enumerate(paths):
+        path.write_text(f"<h1>Ice</h1>{markup.format(30 + number)}<p>{FIRST} {SECOND}</p>")
+    out = run("compare", *map(str, paths), *HERE)[1]
+    assert f"\nWORD DIFF: {said}\n" in out
+    assert "B repeats A" in out

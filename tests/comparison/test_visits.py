@@ -117,6 +117,35 @@ def test_a_number_that_changes_outside_the_main_element_is_not_told(crawls):
     assert [verdict.change for verdict in found] == [0.0] * 9
 
 
+THIN = {
+    "profile": "<h1>{name}</h1><dl><dt>Name<dd>{name}<dt>Posts<dd>{value}<dt>Joined<dd>{year}</dl>",
+    "list": "<h1>Lamps</h1><ul><li><a href=#>{name}</a> EUR {value}</li><li>{shared}</li></ul>",
+    "missing": "<h1>Not found</h1><p>{shared}</p><p>{value} pages of {name} are there.</p>",
+}
+
+
+@pytest.mark.parametrize("markup", THIN.values(), ids=THIN)
+@pytest.mark.parametrize("element", ["main", "div"])
+def test_of_a_page_with_little_text_values_are_told_but_no_clock_and_no_quote(
+    crawls, markup, element
+):
+    """The quotation stands outside the `main` element; without one it may be text."""
+
+    def thin(number, day, value):
+        parts = {"name": prose(number).split()[1], "shared": prose(1, words=20)}
+        text = markup.format(value=1000 + value, year=1970 + number, **parts)
+        aloud = quote(number, day) if element == "main" else ""
+        clock = f"<div class=clock>It is {10 + day}:{20 + number} on Sunday 2{day} November</div>"
+        top = f"<header><a href=/>Talk about it</a>{clock}</header><ul>{MENU}</ul>{aloud}"
+        return number, f"{top}<{element}>{text}</{element}><footer>All rights reserved.</footer>"
+
+    for day in range(4):
+        found = crawls([thin(n, day, n) for n in range(9)])
+        assert [verdict.change for verdict in found] == [0.0 if day else None] * 9
+    found = crawls([thin(n, day, n + 7) for n in range(9)])
+    assert all(verdict.change for verdict in found)
+
+
 @pytest.mark.parametrize(
     "entry",
     ['<li><a href="/{n}">{title}</a></li>', '<div><a href="/{n}"><h3>{title}</h3></a>{n}</div>'],

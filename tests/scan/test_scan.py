@@ -414,3 +414,16 @@ def test_pages_without_a_url_are_told(tmp_path):
     _, out, err = run("scan", feed, "-o", str(tmp_path / "u.jsonl"))
     assert re.search(r"^without_url +1$", out, re.MULTILINE)
     assert "1 page without a URL (--url-field)" in err
+
+
+def test_templates_that_lose_most_of_their_pages_are_named(tmp_path):
+    """As in a crawl; not in the report for programs, which has no lines for people."""
+    text = "This is the shop of all shops, and there are more of the lamps than anyone has seen. "
+    items = [{"url": f"http://a.example/p/{n}", "text": 3 * text} for n in range(24)]
+    feed, output = write_jsonl(tmp_path / "feed.jsonl", items), str(tmp_path / "u.jsonl")
+    code, _, err = run("scan", feed, "-o", output)
+    pair = "http://a.example/p/0 http://a.example/p/19"
+    assert code == 0
+    assert err.startswith("19 of the last 20 pages of a.example/p/* repeat another: ")
+    assert err.endswith(f"see: dedup-filter compare {pair}\n")
+    assert run("scan", feed, "-o", output, "--force", "--json")[2] == ""

@@ -121,6 +121,14 @@ def test_nul_and_other_types_are_taken_or_answered(see, tmp_path):
     assert found == ["new", *["error"] * 5, "near"]
 
 
+def test_a_template_that_loses_most_of_its_pages_is_named(piped, tmp_path):
+    lines = [line({**page(1), "url": f"http://a.example/p/{number}"}) for number in range(24)]
+    _, out, err = piped(tmp_path / "index", lines, "--set", "keep_text=true")
+    assert len(out.splitlines()) == 24
+    assert err.startswith("19 of the last 20 pages of a.example/p/* repeat another: ")
+    assert f"compare --index {tmp_path / 'index'} http://a.example/p/0 " in err
+
+
 def test_fields_and_options_are_named(see, tmp_path):
     nested = [
         line({"meta": {"at": each["url"]}, "data": {"body": each["text"]}})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.advice import MOST_GROUPS, MOST_NAMED, UNJUDGED, Watch
+from dedup_filter.review.watch import MOST_GROUPS, MOST_NAMED, UNJUDGED, Watch
 from dedup_filter.text.page_url import patterns
 
 
@@ -62,11 +62,19 @@ def test_of_a_template_that_loses_its_pages_two_are_named_and_the_command_that_s
     pages += [(lost.format(n), repeat(10 + n % 2, lost.format(1 + n % 2))) for n in range(3, 40)]
     [warned] = warnings_of(pages, index="my pages")
     assert warned.kind == "mostly_dropped"
-    said, command = warned.text.split("; see: ")
+    said, again, command = warned.text.split("; ")
     shown = [f"http://shop.example/p/{n}?a=1&b='\\x1b" for n in (1, 20)]
     name = "shop.example/p/*?a=*&b=*"
     assert said == f"18 of the last 20 pages of {name} repeat another: {' and '.join(shown)}"
-    assert shlex.split(command) == ["dedup-filter", "compare", "--index", "my pages", *shown]
+    assert "--duplicates" in again
+    assert shlex.split(command) == [
+        "see:",
+        "dedup-filter",
+        "compare",
+        "--index",
+        "my pages",
+        *shown,
+    ]
 
 
 FORTY = range(40)
