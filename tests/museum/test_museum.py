@@ -63,6 +63,7 @@ def test_known_gaps_are_cases():
     assert {(kind.name, each) for kind in KINDS for each in arrangements(kind)} >= GAPS
 
 
+@pytest.mark.slow
 def test_all_kinds_in_one_crawl():
     """Some pages of each kind that is judged right on one host, each on a host of its own."""
     kinds = [kind for kind in KINDS if not {(kind.name, "host"), (kind.name, "hosts")} & GAPS]
