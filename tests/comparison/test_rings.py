@@ -63,9 +63,9 @@ def asked(monkeypatch):
     ("seed", "options", "most"),
     [
         (1, {}, 64),
-        (2, {}, 3),
         (3, {"max_distance": 6}, 1),
-        (8, {"shared_phrases": False}, 2),
+        pytest.param(2, {}, 3, marks=SLOW),
+        pytest.param(8, {"shared_phrases": False}, 2, marks=SLOW),
         pytest.param(4, {"scope": "host"}, 64, marks=SLOW),
         pytest.param(5, {"canonical": True}, 64, marks=SLOW),
         pytest.param(6, {"changes": True}, 64, marks=SLOW),

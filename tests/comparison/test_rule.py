@@ -50,7 +50,7 @@ def in_some_markup(*quick: str) -> pytest.MarkDecorator:
     ("known", "language"),
     [(False, "en"), (True, "zh"), *(pytest.param(*each, marks=SLOW) for each in OTHER_PAIRS)],
 )
-@in_markup
+@in_some_markup("p", "table", "ul")
 class TestAllText:
     """Whatever its size and place, text of which nothing is known must be there."""
 

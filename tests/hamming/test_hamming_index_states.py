@@ -124,4 +124,4 @@ class IndexStatesByTables(IndexStates):
 TestIndexStates = IndexStates.TestCase
 TestIndexStatesByTables = pytest.mark.usefixtures("small_levels")(IndexStatesByTables.TestCase)
 TestIndexStates.settings = settings(max_examples=rounds(10, 20), stateful_step_count=30)
-TestIndexStatesByTables.settings = settings(max_examples=rounds(6, 20), stateful_step_count=40)
+TestIndexStatesByTables.settings = settings(max_examples=rounds(3, 20), stateful_step_count=40)

@@ -132,14 +132,19 @@ def arrangements(kind: Kind) -> list[str]:
 
 
 def streams(
-    kind: Kind, arrangement: str, *, are_originals_looked_at: bool = False, copied: int = COPIED
+    kind: Kind,
+    arrangement: str,
+    *,
+    are_originals_looked_at: bool = False,
+    copied: int = COPIED,
+    orders: int = len(ORDERS),
 ) -> Iterator[list[Shown]]:
     """What crawls meet; pages of which none may be dropped in several orders.
 
     `copied`: of how many pages there are copies.
     """
     if arrangement in PLACES:
-        for seed in ORDERS:
+        for seed in ORDERS[:orders]:
             yield shuffled(PLACES[arrangement](kind), seed)
         return
     sorts = arrangements(kind)[len(PLACES) : -1] if arrangement == "together" else [arrangement]

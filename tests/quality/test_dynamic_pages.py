@@ -24,6 +24,7 @@ def fetches():
     return list(crawl.fetches())
 
 
+@pytest.mark.slow
 def test_a_crawl_depends_on_its_seed_alone(fetches):
     again, other = (next(crawls(seed, 1, MADE, None)) for seed in (3, 4))
     assert list(again.fetches()) == fetches

@@ -98,6 +98,7 @@ def test_an_index_that_was_exported_and_imported_is_judged_the_same(finished, tm
     assert verdicts_of(tmp_path / "other", OTHERS[0]) == verdicts_of(finished, OTHERS[0])
 
 
+@pytest.mark.slow
 def test_a_later_crawl_is_replayed_as_one(tmp_path):
     """Other pages at other hosts come in a second crawl, and none at its URL again."""
     crawled(DEMO, tmp_path / "index", crawls=2, keep_text=True)
@@ -108,6 +109,7 @@ def test_a_later_crawl_is_replayed_as_one(tmp_path):
     assert [(outcome, distance) for outcome, _, distance, _ in found] == expected
 
 
+@pytest.mark.slow
 def test_the_options_of_the_last_crawl_are_those_that_are_not_given(tmp_path):
     before = {"max_distance": 4, "min_similarity": 0.9, "learn_frames": False, "features": "words"}
     crawled(DEMO, tmp_path, keep_text=True, **before)

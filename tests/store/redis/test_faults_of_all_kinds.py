@@ -149,7 +149,6 @@ class Crawlers(RuleBasedStateMachine):
     ("servers", "examples"),
     [
         ("redis_server", 12),
-        ("redis_cluster", 4),
         slow("redis_server", 60),
         slow("redis_cluster", 25),
     ],
