@@ -213,7 +213,7 @@ def measure_steps(folder: Path, count: int, config: FilterConfig) -> Iterator[Fi
             "phrases, not there": lambda n: index.sharing([others[n][1].keys]),
             "phrases, there": lambda n: index.sharing([asked[n].keys]),
             "record of a candidate": lambda n: index.stored(pages[n : n + 1]),
-            "pages at a canonical URL": lambda n: index.at_url(asked[n].url_key),
+            "pages at a canonical URL": lambda n: index.visits(asked[n].url_key),
             "host": lambda n: store.host(asked[n].host),
         }
         for name, step in steps.items():

@@ -152,7 +152,7 @@ class Claim:
         return cls(Verdict("unjudged", reason=page.reason), state="kept")
 
 
-_Again = list[tuple[Waiting, PageRecord | None, PageProfile]]
+_Again = list[tuple[Waiting, PageRecord, PageProfile]]
 """Waiting pages, their records, and their profiles now that a page is counted."""
 
 
@@ -703,7 +703,7 @@ class Judge:
         if not waiting:
             return []
         after, again = host.with_pages(update), []
-        records = self._recorded([each.page for each in waiting])
+        records = {each.page: each for each in self._stored([each.page for each in waiting])}
         for each in waiting:
             page = each.read(self._config)
             if page is not None and each.page in records:
@@ -711,10 +711,6 @@ class Judge:
                 found_by = profile_of(page, context, self._config)
                 again.append((each, records[each.page], found_by))
         return again
-
-    def _recorded(self, pages: Sequence[int]) -> Mapping[int, PageRecord | None]:
-        """Return the records of waiting pages; pages that are gone are left out."""
-        return {each.page: each for each in self._stored(pages)}
 
     def _apply(self, number: int, change: _Change) -> None:
         """Count a page; this cannot fail."""
@@ -728,8 +724,7 @@ class Judge:
     def _revise(self, again: _Again) -> None:
         """Give the records of waiting pages their other profiles."""
         for page, record, found_by in again:
-            if record is not None:
-                self._replace(record, page, found_by)
+            self._replace(record, page, found_by)
 
     def _replace(self, record: PageRecord, page: Waiting, found_by: PageProfile) -> None:
         """Give the record of a waiting page another profile."""

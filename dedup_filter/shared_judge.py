@@ -31,7 +31,7 @@ from dedup_filter.store.redis.connection import Command
 from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Key
 from dedup_filter.store.redis.pages import OF_LOST, Overtaken, SharedPages
-from dedup_filter.store.redis.process import LEASE, Process
+from dedup_filter.store.redis.process import LEASE, Process, totals_of
 from dedup_filter.store.sqlite_store import SqliteStore
 from dedup_filter.text.page_url import Place
 
@@ -92,7 +92,7 @@ class SharedJudge(Judge):
     def totals(self) -> Mapping[str, int] | None:
         """Count the pages that all processes have judged, by outcome."""
         self._process.bring()
-        counts = self._process.totals()
+        counts = totals_of(self._process.connection)
         return {"pages": sum(counts.values()), **counts}
 
     def read_ahead(self, waiting: Iterable[tuple[Place, ReadPage | Unjudged]]) -> None:
@@ -110,7 +110,6 @@ class SharedJudge(Judge):
         urls = [place.key for place, _ in some if place.url]
         self._exchange([*names], partial(self._pages.begin_ahead, urls))
         for place, page in some:
-            self._looked_up.clear()
             self._pages.begin(place.key if place.url else None)
             _, context, _ = self._contexts(place, page)
             self._ahead[id(page)] = _Ahead(page, context.measured, super()._profile(page, context))
@@ -329,9 +328,7 @@ class SharedJudge(Judge):
         self._hosts.discard(record.page)
 
     def _revise(self, again: _Again) -> None:
-        records = [
-            record._replace(**measures_of(found_by)) for _, record, found_by in again if record
-        ]
+        records = [record._replace(**measures_of(found_by)) for _, record, found_by in again]
         with suppress(StoreError):  # they keep their measures
             self._pages.revise(records, self._process.name)
 

@@ -1,5 +1,6 @@
 """Settings and articles that all tests share."""
 
+import gc
 import os
 import signal
 import sys
@@ -43,6 +44,11 @@ def pytest_configure(config):
         sys.pycache_prefix = str(config.cache.mkdir("bytecode"))
         os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_collection_finish():
+    """Do not look for garbage in what stays: modules and thousands of tests."""
+    gc.freeze()
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ import shutil
 import pytest
 from hypothesis import settings
 
-CLUSTER_TOO = ["redis_server", pytest.param("redis_cluster", marks=pytest.mark.slow)]
-"""The servers of a test that a cluster of several repeats: few of them differ there."""
 IS_GATE = os.environ.get("CI", "false") not in ("", "0", "false")
 
 
@@ -27,3 +25,12 @@ def program(*names, package):
 def rounds(few, many):
     """Return how many cases to try: `many` where a property is tried with 100 examples."""
     return many if settings.default.max_examples >= 100 else few
+
+
+def slow(*values, **named):
+    """Make a case of a parametrized test slow."""
+    return pytest.param(*values, marks=pytest.mark.slow, **named)
+
+
+CLUSTER_TOO = ["redis_server", slow("redis_cluster")]
+"""The servers of a test that a cluster of several repeats: few of them differ there."""

@@ -5,6 +5,7 @@ import textwrap
 
 import pytest
 from command_line import lines
+from gate import slow
 from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
@@ -133,7 +134,7 @@ def hostile(size):
     }
 
 
-@pytest.mark.parametrize("size", [2**16, pytest.param(2**20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [2**14, slow(2**20)])
 @pytest.mark.parametrize("kind", hostile(0))
 def test_texts_of_any_shape_are_judged_and_nothing_of_them_is_lost(pages, kind, size):
     text = hostile(size)[kind]
@@ -143,7 +144,7 @@ def test_texts_of_any_shape_are_judged_and_nothing_of_them_is_lost(pages, kind, 
 
 
 def test_a_text_of_empty_lines_says_nothing(pages):
-    assert outcomes(pages, "\r\n" * 2**16, "\n" * 2**16) == ["unjudged"] * 2
+    assert outcomes(pages, "\r\n" * 2**14, "\n" * 2**14) == ["unjudged"] * 2
 
 
 def test_beyond_a_number_of_lines_the_rest_is_one_text():

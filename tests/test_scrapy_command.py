@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 from command_line import COMMAND, run, run_process
+from gate import slow
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.cli import _cli, main
@@ -60,7 +61,7 @@ def settings(project):
         ("bits pairs --hex --max-distance 3", "8\n11\n4096\n", 0),
         ("bits fingerprint -", "Too short", 1),
         *(
-            pytest.param(*others, marks=pytest.mark.slow)
+            slow(*others)
             for others in (
                 ("index -h", "", 0),
                 ("-s LOG_LEVEL=INFO bits", "", 2),

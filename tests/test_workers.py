@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from bad_pages import KINDS
+from gate import slow
 from patience import wait_until
 from site_pages import framed
 
@@ -69,12 +70,8 @@ def judged(pages, location="memory:", **options):
 @pytest.mark.parametrize(
     ("workers", "options"),
     [
-        pytest.param(1, {}, marks=pytest.mark.slow),
-        pytest.param(
-            2,
-            {"scope": "host", "max_distance": 3, "learn_frames": False},
-            marks=pytest.mark.slow,
-        ),
+        slow(1, {}),
+        slow(2, {"scope": "host", "max_distance": 3, "learn_frames": False}),
         (2, {"features": "shingles", "title_weight": 2, "heading_weight": 2, "image_weight": 3}),
     ],
 )
@@ -140,6 +137,7 @@ def test_pages_before_an_error_are_judged(stream):
             next(verdicts)
 
 
+@pytest.mark.slow
 def test_a_directory_holds_the_same(stream, tmp_path):
     def crawled(workers):
         folder = tmp_path / str(workers)
@@ -154,6 +152,7 @@ def test_a_directory_holds_the_same(stream, tmp_path):
     assert crawled(1) == crawled(0)
 
 
+@pytest.mark.slow
 def test_killed_workers_are_replaced(stream, caplog):
     """Each has answered before: after some that have not, no other would be started."""
     killed = set()
@@ -286,7 +285,7 @@ def is_running(pid):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 class TestNoProcessIsLeft:
-    @pytest.mark.parametrize("count", [1, 200])
+    @pytest.mark.parametrize("count", [1, slow(200)])
     def test_after_close_in_mid_stream_or_at_its_end(self, stream, count):
         with NearDuplicateFilter.open(workers=2) as known:
             list(islice(known.see_many(stream[:30]), count))
@@ -294,7 +293,7 @@ class TestNoProcessIsLeft:
         assert pids
         assert not any(map(os.path.exists, (f"/proc/{pid}" for pid in pids)))  # no zombie, either
 
-    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+    @pytest.mark.parametrize("number", [signal.SIGKILL, slow(signal.SIGINT)])
     def test_when_the_process_that_they_work_for_is_killed(self, number):
         script = (
             "from dedup_filter import NearDuplicateFilter\n"

@@ -50,6 +50,8 @@ from dedup_filter.model import Match, MissingLine, Outcome, Reason, Refusal, Sou
 from dedup_filter.text.page_url import Place, canonical_of, url_key
 from dedup_filter.thresholds import ARTICLE_WORDS, HALF, MOST
 
+_MOST_NAMED = 4
+"""Most pages at one URL, from several crawls, to compare with a page that names it canonical."""
 _TOLERANCE = 0.1
 """How much less of the text of an unchanged copy its original may have: sketches are samples."""
 
@@ -81,8 +83,8 @@ class LookUps(Protocol):
         `distance`: one of `inner_rings`; None for `max_distance`.
         """
 
-    def at_url(self, key: int) -> Iterable[int]:
-        """Return the latest kept pages at a URL, by its key."""
+    def visits(self, key: int) -> Sequence[Earlier]:
+        """Return the stored pages at a URL, by its key, kept or dropped, the latest first."""
 
     def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
         """Return the pages that share keys with texts, and how many keys each shares."""
@@ -285,7 +287,9 @@ class _Judging(NamedTuple):
         """Return the latest pages at the URL that the page names as canonical."""
         is_wanted = self.config.canonical and self.page.canonical
         url = canonical_of(self.place, self.page.canonical) if is_wanted else None
-        return [] if url is None else [*self.look_ups.at_url(url_key(url))]
+        there = [] if url is None else self.look_ups.visits(url_key(url))
+        found = [e.page for e in there if e.is_kept and e.fingerprint is not None]
+        return found[:_MOST_NAMED]
 
     def _stored(self, pages: Iterable[int]) -> list[Stored]:
         stored = self.look_ups.stored([*dict.fromkeys(pages)])

@@ -27,12 +27,11 @@ number), only frame may be missing. Pages with another headline are other pages.
 and elements that the user named with `content` waive nothing but frame.
 
 On another host may be missing: 1 - min_similarity of the words of the main text, half of that if
-the page is a part of a larger page. Links and frames are not compared. One headline must stand in
-the other, or the shared text must say half of the words that one has beyond the other, as editors
-write headlines from the words of the story; or all prose of an article is there, and the headlines
-are not of one form ("Plumber in Thirsk", "Plumber in Ely"). A text that several hosts show is no
-article (`_refusal_of_notice`). If two hosts have the same menus, they count as one host until the
-frame of the page's host is known; but only one of the two headlines must stand in the other.
+the page is a part of a larger page. Links and frames are not compared. The headlines must be of one
+text (`headings`); or all prose of an article is there, and one headline may be written anew. A text
+that several hosts show is no article (`_refusal_of_notice`). If two hosts have the same menus, they
+count as one host until the frame of the page's host is known; but one headline may stand in the
+other.
 
 Hidden text that is longer than the shown text must be the same as the candidate's. A page with less
 text than its original repeats it.
@@ -43,12 +42,13 @@ Measures: docs/decisions/0013. Knows no index and no store; the caller brings th
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress, takewhile
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
 from dedup_filter.comparison.candidates import Candidate, counts_in
+from dedup_filter.comparison.headings import are_of_one_text, are_rewritten, are_told_by_prose
 from dedup_filter.comparison.loss import known_prose, unlike
 from dedup_filter.features.analysis import hash_words
 from dedup_filter.features.languages import function_words
@@ -58,12 +58,7 @@ from dedup_filter.fingerprints.places import Places
 from dedup_filter.fingerprints.profile import UNREAD_DIGEST, WAITING_DIGEST, PageProfile
 from dedup_filter.fingerprints.sketch import BoolArray
 from dedup_filter.model import MissingLine, Refusal, Rule
-from dedup_filter.text.headlines import (
-    are_within,
-    headlines,
-    is_headed_alike,
-    title_parts,
-)
+from dedup_filter.text.headlines import headlines, is_headed_alike, title_parts
 from dedup_filter.text.page_url import ONE_PAGE
 from dedup_filter.text.plain_text import normalize
 from dedup_filter.thresholds import (
@@ -368,7 +363,7 @@ class _Comparison:
         lines = own & ~places.in_main
         lacking, of_lines = self._missing_of(own), self._missing_of(lines)
         shared = self._words(own) - lacking
-        if of_lines and shared < LONG_WORDS and not _is_told(self.page, self.candidate):
+        if of_lines and shared < LONG_WORDS and not are_told_by_prose(self.page, self.candidate):
             return self._beyond("lines", of_lines, 0, lines)
         return self._beyond("lines", lacking, shared, own)
 
@@ -381,15 +376,11 @@ class _Comparison:
         own = prose & (places.times == 0)
         if self._words(own) < ARTICLE_WORDS or self.shares.missing[prose].any():
             return False
-        mine = headlines(page.headline, page.counts)
         lines = self._compared & places.in_span & places.is_line & ~places.is_masked
         lines &= self.shares.missing > 0
-        if any(normalize(text) not in mine for text in self._texts(lines)):
-            return False
-        theirs = headlines(candidate.headline, ())
-        if any(len(each) < HEADLINE_WORDS for each in _words_of(mine | theirs, page)):
-            return False
-        return not any(_are_of_one_form(one, other) for one in mine for other in theirs)
+        mine = headlines(page.headline, page.counts)
+        are_told = all(normalize(text) in mine for text in self._texts(lines))
+        return are_told and are_rewritten(page, candidate)
 
     def _texts(self, chosen: BoolArray) -> list[str]:
         return list(compress(self.page.blocks.texts, chosen.tolist()))
@@ -429,48 +420,7 @@ def are_headed_alike(page: PageProfile, candidate: Candidate) -> bool:
         with_title = candidate.kinship not in ONE_PAGE
         return is_headed_alike(headline, other, counts, with_title=with_title)
     # Editions of a plain text begin with another date.
-    if (page.is_plain and not headline.title) or are_within(headline, other, counts):
-        return True
-    return not candidate.has_same_menus and _are_told_by_shared_text(page, candidate)
-
-
-def _are_told_by_shared_text(page: PageProfile, candidate: Candidate) -> bool:
-    mine = _words_of(headlines(page.headline, page.counts), page)
-    theirs = _words_of(headlines(candidate.headline, ()), page)
-    words = np.array(sorted(set().union(*mine, *theirs)), np.uint64)
-    among = np.array([text != page.headline.h1 for text in page.blocks.texts], np.bool_)
-    said, lacking = page.blocks.said_in(candidate.sketch, words, among)
-    for one in mine:
-        for other in theirs:
-            # Words that stand in no sampled phrase beside the headline cannot be compared.
-            for beyond in ((one - other) & (said | lacking), (other - one) & (said | lacking)):
-                if beyond & said and len(beyond & said) >= HALF * len(beyond):
-                    return True
-    return False
-
-
-def _are_of_one_form(headline: str, other: str) -> bool:
-    """Return whether half of the shorter headline begins or ends the other, word for word.
-
-    "Warehouse operative in Ely" and "Warehouse operative in Thirsk" are of one form.
-    """
-    one, two = (tokens_of_parts([each]).words for each in (headline, other))
-    both_ways = zip(one, two, strict=False), zip(one[::-1], two[::-1], strict=False)
-    alike = sum(len([*takewhile(lambda pair: pair[0] == pair[1], each)]) for each in both_ways)
-    return alike >= HALF * min(len(one), len(two))
-
-
-def _is_told(page: PageProfile, candidate: Candidate) -> bool:
-    """Return whether the shared text says a word of the headline, or the headline is long.
-
-    Below "Contact" or "Opening hours" a notice may be all that two pages share.
-    """
-    mine = _words_of(headlines(page.headline, page.counts), page)
-    theirs = _words_of(headlines(candidate.headline, ()), page)
-    words = np.array(sorted(set().union(*mine, *theirs)), np.uint64)
-    among = page.blocks.places.is_prose
-    shared = max((len(one & other) for one in mine for other in theirs), default=0)
-    return shared >= HEADLINE_WORDS or bool(page.blocks.said_in(candidate.sketch, words, among)[0])
+    return (page.is_plain and not headline.title) or are_of_one_text(page, candidate)
 
 
 def _words_of(parts: set[str], page: PageProfile) -> list[set[int]]:

@@ -176,11 +176,11 @@ class BlockColumns:
 
     def said_in(
         self, sketch: bytes, words: UInt64Array, among: BoolArray
-    ) -> tuple[set[int], set[int]]:
+    ) -> tuple[set[int], set[int], set[int]]:
         """Return which of some words, (m,), stand in a shingle that a sketch has, and which do not.
 
-        The words are hashes, and only words of the blocks `among` count, (n,). A word whose
-        shingles are not sampled is in neither set. Cost: 0.1 ms for 1,000 words.
+        The words are hashes, and only words of the blocks `among` count, (n,). Words whose shingles
+        are not sampled are in the third set. Cost: 0.1 ms for 1,000 words.
         """
         hashes = self.words.values.hashes
         are_asked = np.isin(hashes, words) & np.repeat(among, self.words.lengths)
@@ -188,7 +188,7 @@ class BlockColumns:
             {*hashes[are_asked & words_in(each, self.size, len(hashes))].tolist()}
             for each in found_in(self.shingles, sketch)
         )
-        return said, sampled - said
+        return said, sampled - said, {*hashes[are_asked].tolist()} - sampled
 
     def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:
         """Return first and end of the words of a block that stand in no shingle of a sketch.

@@ -245,6 +245,11 @@ def keys_of(texts: Sequence[UInt64Array]) -> bytes:
     return keys.view(np.uint8).reshape(KEYS, -1)[:, :_KEY_BYTES].tobytes()
 
 
+def phrases_in(keys: bytes) -> set[int]:
+    """Return the keys of the phrases of a text, as `keys_of` packed them."""
+    return {*keys_in(keys).tolist()} - {0}
+
+
 def keys_in(packed: bytes) -> UInt64Array:
     """Return the keys that `keys_of` packed, of one page or of several, (n,); 0 for none."""
     keys = np.zeros((len(packed) // _KEY_BYTES, 8), np.uint8)

@@ -72,8 +72,3 @@ def fields_in(rows: StructType) -> Row:
 def column(there: Mapping[str, Any], name: str) -> Column:
     """Return a column of `fields_in`, or a field within one, by a name as for `path_to`."""
     return F.col(".".join(f"`{each}`" for each in path_to(there, name)))
-
-
-def signed(value: int) -> int:
-    """Return the signed number with the same 64 bits, as Spark takes it."""
-    return value - (1 << 64) if value >> 63 else value

@@ -31,11 +31,12 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, content_of
 from dedup_filter.judge import Judge, _Judged
 from dedup_filter.model import Unjudged, Verdict
-from dedup_filter.spark.data_frames import Row, signed
+from dedup_filter.spark.data_frames import Row
 from dedup_filter.store.key_table import phrase_keys
 from dedup_filter.store.location import MEMORY, open_store
 from dedup_filter.store.protocol import Waiting
 from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite_store import signed
 from dedup_filter.text.headlines import canonical_marks, part_hash, times_headed, title_parts
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.page_fields import PageText

@@ -18,7 +18,7 @@ keys in parts; a fingerprint or a phrase finds its first `MOST_COMPARED` pages; 
 page has more candidates.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -31,12 +31,11 @@ from dedup_filter.comparison.look_ups import repeated
 from dedup_filter.comparison.loss import loss_of
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames.host_frames import host_hash
-from dedup_filter.model import Match
 from dedup_filter.spark.data_frames import Row, cut, mapped
 from dedup_filter.spark.host_pages import KeptPage
 from dedup_filter.spark.pairs import clusters, neighbours
-from dedup_filter.store.key_table import phrase_keys
-from dedup_filter.store.records import MOST_AT_URL, PageRecord
+from dedup_filter.store.few_pages import FewPages, latest_first
+from dedup_filter.store.records import PageRecord
 
 REPEATED = pa.schema(
     {
@@ -136,41 +135,18 @@ def _compared(rows: Iterator[Row], config: FilterConfig) -> Iterator[Row]:
             }
 
 
-class _Earlier:
-    """The look-ups of a page among a few; implements `LookUps`."""
+class _Earlier(FewPages):
+    """Earlier pages of other hosts; implements `LookUps`."""
 
     def __init__(self, records: Iterable[PageRecord], config: FilterConfig) -> None:
+        super().__init__(config.max_distance)
         self._known = {each.page: each for each in records}
-        self._max_distance = config.max_distance
-        self.inner_rings = ()
 
-    def equal(self, digest: bytes) -> list[int]:
-        return [page for page, each in self._known.items() if each.digest == digest]
+    def candidates(self) -> Iterable[PageRecord]:
+        return self._known.values()
 
-    def near(
-        self,
-        fingerprint: int,
-        most: int | None = None,
-        distance: int | None = None,  # noqa: ARG002 - there are no inner rings
-    ) -> list[Match]:
-        matches = [
-            Match(each.page, each.fingerprint, (fingerprint ^ each.fingerprint).bit_count())
-            for each in self._known.values()
-            if each.fingerprint is not None
-        ]
-        near = [each for each in matches if each.distance <= self._max_distance]
-        return sorted(near, key=lambda each: (each.distance, each.row))[:most]
-
-    def at_url(self, key: int) -> list[int]:
-        return [page for page, each in self._known.items() if each.url_key == key][-MOST_AT_URL:]
-
-    def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
-        of_texts = [{*phrase_keys(each)} for each in texts]
-        shared = {
-            page: max((len(keys & {*phrase_keys(each.keys)}) for keys in of_texts), default=0)
-            for page, each in self._known.items()
-        }
-        return {page: count for page, count in shared.items() if count}
+    def visits(self, key: int) -> list[PageRecord]:
+        return latest_first(self.candidates(), key)
 
     def stored(self, pages: Sequence[int]) -> list[PageRecord]:
         return [self._known[page] for page in pages]

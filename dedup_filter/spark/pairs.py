@@ -32,7 +32,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
 
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, TableShape, probe_keys, require_whole
-from dedup_filter.spark.data_frames import cut, signed
+from dedup_filter.spark.data_frames import cut
+from dedup_filter.store.sqlite_store import signed
 
 MOST_OF_KEY = 20_000
 """Values of a key that one task compares with as many others: 2 to 4 seconds."""

@@ -76,11 +76,6 @@ class EntryFile:
             raise UnusableEntries(str(error)) from error
         return arrays
 
-    @property
-    def nbytes(self) -> int:
-        """Size on disk in bytes."""
-        return self._path.stat().st_size if self._path.exists() else 0
-
 
 def _checksum(path: Path) -> str:
     hashed = xxhash.xxh3_128()

@@ -22,9 +22,10 @@ import numpy.typing as npt
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.table import packed
 from dedup_filter.model import Match
+from dedup_filter.store.few_pages import latest_first
 from dedup_filter.store.key_table import KEY, KeyTable, phrase_keys, sharing
 from dedup_filter.store.protocol import Entries, Store
-from dedup_filter.store.records import MOST_AT_URL, PageRecord
+from dedup_filter.store.records import PageRecord
 
 _FORMAT = 1
 """Of the saved arrays. Another meaning of them is another format."""
@@ -97,11 +98,6 @@ class PageIndex:
         """Return the pages within a distance (None: k), or the `most` nearest of them."""
         return self._fingerprints.within(fingerprint, distance, most=most)
 
-    def at_url(self, key: int) -> list[int]:
-        """Return the latest kept pages at a URL that have a fingerprint, the latest first."""
-        there = [each for each in self.visits(key) if each.is_kept and each.fingerprint is not None]
-        return [each.page for each in there[:MOST_AT_URL]]
-
     def visits(self, key: int) -> list[PageRecord]:
         """Return the records at a URL, kept or dropped, the latest first. Cost: 10 us for none.
 
@@ -109,8 +105,7 @@ class PageIndex:
         are read of many.
         """
         there = self._tables.urls.ends_of(_url_key(key), _MOST_READ)
-        found = [each for each in self._stored(there) if each.url_key == key] if there else []
-        return sorted(found, key=lambda each: (each.crawl, each.page), reverse=True)
+        return latest_first(self._stored(there) if there else [], key)
 
     def sharing(self, texts: Sequence[bytes]) -> dict[int, int]:
         """Return the pages that share keys with texts, and how many keys each shares."""

@@ -28,8 +28,6 @@ fingerprint, digest or sketch; `tests/store/sqlite/test_scheme.py` checks some p
 KEPT_AS_TEXT = b""
 """The form of a page that was given as plain text: its stored text is the whole page. Other pages
 have the form of `page_bytes`."""
-MOST_AT_URL = 4
-"""Most pages at one URL, from several crawls, to compare with a page that names it canonical."""
 _REMEDY = (
     "go back to what it was made with, or choose another folder and fill it with "
     "`dedup-filter see` from feeds or kept texts"

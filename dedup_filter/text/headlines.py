@@ -144,7 +144,7 @@ def is_headed_alike(
     if not (page.has_own_h1(counts) and original.has_own_h1(counts)):
         # The h1 of one page may be in the title of the other.
         theirs = (*theirs, *original.everything())
-    return all(any(_is_same(part, each) for each in theirs) for part in own)
+    return all(any(is_same(part, each) for each in theirs) for part in own)
 
 
 def shares_words(h1: str, title: str) -> bool:
@@ -158,38 +158,29 @@ def shares_words(h1: str, title: str) -> bool:
 
 
 def headlines(headline: Headline, counts: Counts) -> set[str]:
-    """Return the texts that may be a page's headline: its own h1, the longest part of its title."""
-    of_title = Headline(title=headline.title).parts(counts)
-    return {*headline.parts(counts)[:1], *sorted(of_title, key=len)[-1:]}
+    """Return, normalised, the texts that may be a page's headline.
 
-
-def are_within(page: Headline, original: Headline, counts: Counts) -> bool:
-    """Return whether one of two headlines, on two hosts, contains the other as whole words.
-
-    The frame of the other host is not known, and may have an h1 of its own. So it is enough if the
-    h1 or the longest part of the title is contained. A page without a headline agrees with any
-    page.
+    They are the page's own h1, and the longest part of its title unless the title has the h1, too.
     """
-    mine, theirs = headlines(page, counts), headlines(original, ())
-    if not mine or not theirs:
-        return True
-    others = list(map(_without_section, original.everything()))
-    return any(_is_same(_without_section(part), other) for part in mine for other in others) or any(
-        _is_within(*sorted((one, other), key=len)) for one in mine for other in theirs
-    )
+    heads = {*headline.parts(counts)[:1]}
+    if headline.has_own_h1(counts) and is_within(_normal(headline.h1), _normal(headline.title)):
+        return heads
+    of_title = Headline(title=headline.title).parts(counts)
+    return {*heads, *sorted(of_title, key=len)[-1:]}
 
 
-def _is_within(short: str, long: str) -> bool:
+def is_within(short: str, long: str) -> bool:
+    """Return whether a headline stands in another as whole words, or begins it."""
     at = long.find(short)
-    while at >= 0:
+    while at > 0:
         end = at + len(short)
         if not (
-            (at and _is_one_word(long[at - 1], short[0]))
+            _is_one_word(long[at - 1], short[0])
             or (end < len(long) and _is_one_word(short[-1], long[end]))
         ):
             return True
         at = long.find(short, at + 1)
-    return False
+    return at == 0
 
 
 def _is_one_word(one: str, other: str) -> bool:
@@ -197,13 +188,15 @@ def _is_one_word(one: str, other: str) -> bool:
     return one.isalnum() and other.isalnum() and is_spaced(one + other)
 
 
-def _without_section(part: str) -> str:
+def without_section(part: str) -> str:
+    """Return a headline without the number of its section."""
     section = _SECTION.match(part)
     return part[section.end() :] if section else part
 
 
-def _is_same(one: str, other: str) -> bool:
-    if one == other or _without_section(one) == other or one == _without_section(other):
+def is_same(one: str, other: str) -> bool:
+    """Return whether two headlines differ at most in a section number or a cut-off end."""
+    if one == other or without_section(one) == other or one == without_section(other):
         return True
     if one.rstrip(_AT_END) == other.rstrip(_AT_END):
         return True

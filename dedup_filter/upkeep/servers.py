@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import islice
+from math import inf
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,14 @@ from dedup_filter.store.records import Crawl, PageRecord, Scheme
 from dedup_filter.store.redis.connection import Address, Command, Connection, closed_if_it_fails
 from dedup_filter.store.redis.frames import FrameLists
 from dedup_filter.store.redis.layout import Layout
-from dedup_filter.store.redis.process import LEASE, new_index, new_numbers, read_meta, refuse
+from dedup_filter.store.redis.process import (
+    LEASE,
+    new_index,
+    new_numbers,
+    read_meta,
+    refuse,
+    totals_of,
+)
 from dedup_filter.store.redis.records import TOKEN_BYTES, Head
 from dedup_filter.store.redis.shared_records import SharedRecords
 from dedup_filter.text.page_url import host_of, url_key
@@ -72,14 +80,13 @@ class ServerIndex:
                     seen += [each.first_seen, each.last_seen]
                     outcomes[each.outcome] += 1
                     kept += each.is_kept
-            judged = reader.connection.counts("totals")
             memory = {name: reader.memory(kind) for name, kind in _KINDS.items()}
             return {
                 "pages": outcomes.total(),
                 "kept": kept,
                 "pending": pending,
                 "outcomes": outcomes,
-                "judged": {name: count for name, count in judged.items() if count > 0},
+                "judged": totals_of(reader.connection),
                 "hosts": len(hosts),
                 "first_seen": min(seen, default=None),
                 "last_seen": max(seen, default=None),
@@ -302,11 +309,9 @@ class ServersKeeper:
         Raises:
             ValueError: as `pack_record` does.
         """
-        left = None
-        if (seconds := self._reader.seconds) is not None:
-            left = seconds - self._reader.age(record.last_seen)
-            if left <= 0:
-                return None
+        left = self._reader.left(record.last_seen)
+        if left <= 0:
+            return None
         # A packed record has no fields for these: they come from the URL.
         record = record._replace(host=host_of(record.url), url_key=url_key(record.url))
         head = Head.of_claim(
@@ -315,7 +320,7 @@ class ServersKeeper:
         self._numbers = self._numbers or new_numbers(self._connection)
         record = record._replace(page=self._numbers[0])
         totals, reader = self._connection.key("totals"), self._reader
-        self._commands.append(reader.put(head, record, left))
+        self._commands.append(reader.put(head, record, None if left == inf else int(left)))
         self._commands += reader.adds(record.page, reader.layout.keys_of_record(record))
         self._commands.append(("HINCRBY", totals, record.outcome, 1))
         self._numbers = self._numbers[1:]

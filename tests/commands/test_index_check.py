@@ -8,6 +8,7 @@ from threading import Event
 
 import pytest
 from command_line import lines, run
+from gate import slow
 from index_feed import ITEMS, article, kept, stats, tamper
 
 from dedup_filter import NearDuplicateFilter
@@ -178,7 +179,7 @@ def work(location, seed, is_over):
                 pages.forget(url)
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [3, slow(6)])
 def test_it_is_clean_and_stays_so(servers, rounds):
     location, is_over = servers.new("index"), Event()
     NearDuplicateFilter.open(location).close()

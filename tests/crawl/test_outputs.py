@@ -52,19 +52,6 @@ def test_a_report_that_cannot_be_written_is_logged_and_costs_nothing(project, si
     assert (project.folder / "r.html").read_text() == "mine"
 
 
-def test_a_file_of_somebody_else_stops_the_crawl_at_its_start(project, site):
-    project.spider()
-    (project.folder / "r.html").write_text("mine")
-    crawl = project.crawl(site.url, DEDUP_INDEX="index", DEDUP_REPORT="r.html")
-    assert crawl.exit_code == 1
-    assert crawl.log.rstrip().endswith(
-        "DEDUP_REPORT: 'r.html' exists and is no report of this program: move it "
-        "away, or choose another name"
-    )
-    assert site.asked == []
-    assert not (project.folder / "index").exists()
-
-
 NOTICE = "This site keeps a notice of two sentences. It stands on every page and says nothing new."
 
 

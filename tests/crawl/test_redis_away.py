@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from time import sleep
 
 import pytest
+from gate import slow
 
 from dedup_filter import NearDuplicateFilter
 
@@ -70,7 +71,7 @@ def check(done, server):
 
 @pytest.mark.parametrize(
     ("goes", "reactor"),
-    [("pause", ASYNCIO), pytest.param("kill", SELECT, marks=pytest.mark.slow)],
+    [("pause", ASYNCIO), slow("kill", SELECT)],
 )
 def test_items_are_kept_meanwhile_and_judged_again_afterwards(
     begin, project, site, server, goes, reactor
@@ -99,7 +100,7 @@ def test_items_are_kept_meanwhile_and_judged_again_afterwards(
         pages.check()
 
 
-@pytest.mark.parametrize("goes", ["kill", pytest.param("pause", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("goes", ["kill", slow("pause")])
 def test_crawl_ends_without_its_server(begin, project, site, server, goes):
     last = site.gate(f"/{PAGES - 1}")
     with ExitStack() as afterwards:

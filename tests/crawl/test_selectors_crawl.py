@@ -1,7 +1,5 @@
 """Real crawls with DEDUP_IGNORE and DEDUP_CONTENT: given in each form, they find what changes."""
 
-import json
-
 import pytest
 
 PAGE = """<html><head><title>Harbour</title></head><body><h1>Harbour</h1>
@@ -44,7 +42,6 @@ SELECTORS = [".quote", ".views", "#sponsor"]
     ("of_spider", "of_command"),
     [
         ({"DEDUP_IGNORE": {"127.0.0.1": SELECTORS, "*": ".other"}}, {}),
-        ({}, {"DEDUP_IGNORE": json.dumps({"127.0.0.1": SELECTORS})}),
         ({}, {"DEDUP_CONTENT": "h1, h1 + p", "DEDUP_WORKERS": "1"}),
     ],
 )

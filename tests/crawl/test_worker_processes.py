@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from gate import slow
 from patience import wait_until
 
 PAGES = 40
@@ -16,7 +17,6 @@ PARSE = """
         yield {"url": response.url, "html": response.text, "number": number}
 """
 SELECT = "twisted.internet.selectreactor.SelectReactor"
-SLOW = pytest.mark.slow
 needs_proc = pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="looks into it")
 
 
@@ -43,10 +43,8 @@ def check(done, pages=PAGES):
     "settings",
     [
         {"CONCURRENT_REQUESTS": 16, "TWISTED_REACTOR": SELECT},  # nothing can be waited for
-        pytest.param({"CONCURRENT_REQUESTS": 16, "DEDUP_FOLLOW_LINKS": False}, marks=SLOW),
-        pytest.param(
-            {"DEDUP_WORKERS": 1, "DEDUP_SOURCE": "item", "DEDUP_HTML_FIELD": "html"}, marks=SLOW
-        ),
+        slow({"CONCURRENT_REQUESTS": 16, "DEDUP_FOLLOW_LINKS": False}),
+        slow({"DEDUP_WORKERS": 1, "DEDUP_SOURCE": "item", "DEDUP_HTML_FIELD": "html"}),
         {"DEDUP_WORKERS": "auto", "CONCURRENT_REQUESTS": 8, "DEDUP_INDEX": "redis"},
     ],
 )

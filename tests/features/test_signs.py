@@ -77,7 +77,8 @@ def test_values_that_differ_in_a_sign_have_other_words(kind, line):
 @given(st.lists(st.sampled_from(SYMBOLS), min_size=1, max_size=6))
 def test_each_symbol_is_a_word(symbols):
     assert words(" ".join(symbols)) == symbols
-    assert words(f"value: {''.join(symbols)}") == ["value", *symbols]
+    apart = [each for each in symbols if each not in "♭♮♯"]  # several of a note are one, as "++" is
+    assert words(f"value: {''.join(apart)}") == ["value", *apart]
 
 
 @pytest.mark.parametrize("kind", SAME)

@@ -132,6 +132,7 @@ def jieba():
 
 
 class TestCutters:
+    @pytest.mark.slow
     def test_give_the_same_words(self, jieba):
         pytest.importorskip("rjieba", reason="the extra 'fast' is not installed")
         rjieba = rjieba_cutter()
@@ -143,6 +144,7 @@ class TestCutters:
         for run in [*RUNS, *runs, *("".join(map(chr, codes)) for codes in any_runs)]:
             assert rjieba(run) == jieba(run), run[:30]
 
+    @pytest.mark.slow
     def test_without_rjieba_chinese_is_still_cut(self, monkeypatch):
         chinese_cutter.cache_clear()
         monkeypatch.setitem(__import__("sys").modules, "rjieba", None)
@@ -172,5 +174,6 @@ class TestCutters:
             assert len(tokens_module._cut_before) <= 23
             assert max(map(len, tokens_module._cut_before), default=0) < 40
 
+    @pytest.mark.slow
     def test_jieba_cuts_each_line_as_if_it_stood_alone(self, jieba):
         assert jieba("\n".join(RUNS)) == [w for run in RUNS for w in (*jieba(run), "\n")][:-1]

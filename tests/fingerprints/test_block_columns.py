@@ -155,8 +155,13 @@ def test_words_are_said_where_a_shingle_with_them_is():
     other = sketch_of("the harbour of Ely " + words("a", 30))
     thirsk, harbour, of = hash_words(["thirsk", "harbour", "of"]).tolist()
     asked = np.array([thirsk, harbour, of], np.uint64)
-    assert page.said_in(other, asked, np.array([False, True])) == ({harbour, of}, {thirsk})
-    assert page.said_in(other, asked, np.array([True, False])) == (set(), {thirsk})
+    assert page.said_in(other, asked, np.array([False, True])) == ({harbour, of}, {thirsk}, set())
+    assert page.said_in(other, asked, np.array([True, False])) == (set(), {thirsk}, set())
+    # A sketch samples few shingles of a long text.
+    long = sketch_of(f"the harbour of Ely {words('a', 30)} {words('z', 5_000)}")
+    found = page.said_in(long, asked, np.array([False, True]))
+    assert found[2]
+    assert sorted(word for each in found for word in each) == sorted(asked.tolist())
 
 
 @given(LINES, st.lists(LINE.map(" ".join), max_size=6))

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from gate import slow
 from made_text import prose
 from site_pages import MENU, framed
 
@@ -45,7 +46,13 @@ def test_to_pages_of_hosts_they_are_of_the_same_site_by_their_menus_alone(pages)
     assert pages.see("", html=with_line(2).replace(MENU, "")).outcome in ("near", "new")
 
 
-@pytest.mark.parametrize("options", [{}, {"scope": "host"}, {"learn_frames": False}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        *(slow(options) for options in ({"scope": "host"}, {"learn_frames": False})),
+    ],
+)
 def test_verdicts_are_those_on_pages_of_one_host(options):
     """Articles in a frame, some edited, with another line or headline, or again as they were."""
     draw = random.Random(5)

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from gate import slow
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import distance
@@ -71,7 +72,7 @@ def test_all_pairs_are_found_and_no_others_whatever_the_layout_and_the_blocks(da
 
 @pytest.mark.parametrize(
     ("max_distance", "layout"),
-    [(4, Layout(3)), pytest.param(6, Layout(6), marks=pytest.mark.slow)],
+    [(4, Layout(3)), slow(6, Layout(6))],
 )
 def test_a_crowd_of_near_fingerprints_makes_all_its_pairs_in_bounded_blocks(max_distance, layout):
     values = [1 << a | 1 << b for a, b in combinations(range(24, 64), 2)]  # at most 4 apart

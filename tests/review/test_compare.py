@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from gate import slow
 from hypothesis import given
 from hypothesis import strategies as st
 from museum.arrangements import address, arrangements, copies_of
@@ -48,7 +49,7 @@ def files(folder, *pages):
 
 @pytest.mark.parametrize(
     "kind",
-    [*KINDS[::24], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[12::24])],
+    [*KINDS[::24], *(slow(kind) for kind in KINDS[12::24])],
     ids=lambda kind: kind.name,
 )
 def test_the_verdict_is_that_of_a_filter_that_sees_both(kind, tmp_path):

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from bad_pages import KINDS as BAD_PAGES
 from bad_pages import SMALL
+from gate import rounds
 from hypothesis import given, settings
 from museum.arrangements import address
 from museum.kinds import KINDS
@@ -21,7 +22,7 @@ from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import index_at
 
 HOSTS = {each.name: each for each in KINDS}
-SITES = sorted(HOSTS)[::5]
+SITES = sorted(HOSTS)[::10]
 ARTICLE = f"{FIRST} {SECOND}"
 
 
@@ -91,7 +92,7 @@ def test_first_page_of_a_host_and_one_whose_frame_is_known(site, tmp_path):
 
 
 @given(MARKUP)
-@settings(max_examples=150)
+@settings(max_examples=rounds(50, 150))
 def test_any_markup(markup):
     found = of(markup)
     if not isinstance(found, Unjudged):

@@ -4,6 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 from command_line import run
+from gate import slow
 from index_feed import PARAGRAPHS, tamper
 from index_feed import article as report
 
@@ -80,15 +81,17 @@ def finished(tmp_path_factory):
     return folder
 
 
-def test_the_verdicts_are_those_of_crawls_with_these_settings(finished):
+@pytest.mark.parametrize("settings", [OTHERS[::4], slow(OTHERS)], ids=["some", "all"])
+def test_the_verdicts_are_those_of_crawls_with_these_settings(finished, settings):
     """Now is the crawl itself."""
-    now, *others = verdicts_of(finished, *OTHERS)
+    now, *others = verdicts_of(finished, *settings)
     assert now == crawled(DEMO + TEXTS, shared_phrases=False)
-    for options, found in zip(OTHERS, others, strict=True):
+    for options, found in zip(settings, others, strict=True):
         assert found == crawled(DEMO + TEXTS, **{"shared_phrases": False, **options}), options
         assert found != now, f"{options} change nothing"
 
 
+@pytest.mark.slow
 def test_an_index_that_was_exported_and_imported_is_judged_the_same(finished, tmp_path):
     export = run("index", "export", str(finished))[1]
     assert run("index", "import", str(tmp_path / "other"), text=export)[0] == 0
@@ -117,6 +120,7 @@ def test_the_options_of_the_last_crawl_are_those_that_are_not_given(tmp_path):
     assert effect.options == {"max_distance": 12}
 
 
+@pytest.mark.slow
 def test_without_a_setting_the_usual_values_are_tried(finished):
     now, *effects = swept(finished)
     assert [effect.options for effect in effects] == [

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from command_line import run, run_with_small_files, start
 from filelock import FileLock
+from gate import slow
 from index_feed import article, item, write_jsonl
 from killed_scan import scan_and_be_killed
 from patience import wait_until
@@ -95,9 +96,7 @@ def recorded(job):
 
 
 @pytest.mark.parametrize("make", [lines_files, parquet_files, warc_files])
-@pytest.mark.parametrize(
-    "kills", [4, pytest.param(20, marks=pytest.mark.slow)], ids=["some", "many"]
-)
+@pytest.mark.parametrize("kills", [4, slow(10)], ids=["some", "many"])
 def test_a_scan_that_is_killed_at_any_step_ends_as_if_it_was_not(tmp_path, make, kills):
     whole = job_in(tmp_path / "whole", make)
     summary = scan(whole)
@@ -119,6 +118,7 @@ def test_a_scan_that_is_killed_at_any_step_ends_as_if_it_was_not(tmp_path, make,
         assert names == {path.name for path in whole.output.parent.iterdir()}
 
 
+@pytest.mark.slow
 def test_a_scan_with_workers_is_killed_by_the_system(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_jsonl(tmp_path / "a.jsonl", PAGES * 8)
@@ -146,7 +146,7 @@ def test_a_scan_with_workers_is_killed_by_the_system(tmp_path, monkeypatch):
         assert (tmp_path / f"{name or 'u.'}jsonl").read_bytes() == whole
 
 
-@pytest.mark.parametrize("entries", [1, 30, 71])
+@pytest.mark.parametrize("entries", [30, slow(1), slow(71)])
 def test_ctrl_c_between_a_verdict_and_its_entry_loses_no_page(tmp_path, monkeypatch, entries):
     whole = job_in(tmp_path / "whole", lines_files)
     scan(whole)
@@ -177,6 +177,7 @@ def test_a_scan_of_the_folder_that_it_writes_to_goes_on_and_tells_how_far_it_is(
     assert summary.pages == len(PAGES)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_is_told_and_the_scan_goes_on_later(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_jsonl(tmp_path / "a.jsonl", PAGES * 4)
@@ -258,6 +259,7 @@ def test_two_processes_do_not_scan_to_the_same_output(interrupted):
         scan(interrupted)
 
 
+@pytest.mark.slow
 def test_standard_input_must_come_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "".join(json.dumps(page) + "\n" for page in PAGES * 4)

@@ -40,6 +40,7 @@ def most_memory(folder, count):
     return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells it")
 def test_lines_are_not_held_in_memory(tmp_path):
     few, many = most_memory(tmp_path, 100), most_memory(tmp_path, 1_000)

@@ -3,14 +3,14 @@
 import gzip
 import json
 import re
-import subprocess
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from backports import zstd
-from command_line import COMMAND, lines, refused, run
+from command_line import lines, refused, run
 from command_line import scanned as scan
+from gate import rounds
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from index_feed import ITEMS, article, item, write_jsonl
@@ -116,15 +116,6 @@ def test_what_is_no_record_is_told_and_left_out(here):
         "b.jsonl.gz, line 2",
     ]
     assert "cannot be read from here on: Compressed file ended" in err
-
-
-def test_standard_input_is_read_as_lines(feed):
-    scan("feed.jsonl", "-o", "u.jsonl")
-    with feed.open("rb") as given_feed:
-        command = [*COMMAND, "scan", "-", "-o", "v.jsonl", "--json"]
-        done = subprocess.run(command, check=True, stdin=given_feed, capture_output=True)
-    assert json.loads(done.stdout)["kept"] == 22
-    assert (feed.parent / "v.jsonl").read_bytes() == (feed.parent / "u.jsonl").read_bytes()
 
 
 def test_a_later_scan_goes_on_from_an_index(here):
@@ -338,7 +329,7 @@ def test_a_name_with_control_characters_harms_no_terminal(here):
     assert "\\x1b[31m\\u202e" in err
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=rounds(6, 15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), max_size=10), st.data())
 def test_files_in_any_cut_give_the_same_as_one(tmp_path_factory, pages, data):
     here = tmp_path_factory.mktemp("cut")

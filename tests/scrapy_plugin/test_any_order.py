@@ -4,6 +4,7 @@ import asyncio
 import random
 
 import pytest
+from gate import slow
 from passages import BY_TEXT, Crawl, PlainPages, SharedPages
 from scrapy.http import HtmlResponse, JsonResponse, Request
 
@@ -84,9 +85,7 @@ PAGES = {
 
 @pytest.mark.parametrize("fails", [0, 0.3])
 @pytest.mark.parametrize("kind", PAGES)
-@pytest.mark.parametrize(
-    "seed", [*range(10), *(pytest.param(n, marks=pytest.mark.slow) for n in range(10, 30))]
-)
+@pytest.mark.parametrize("seed", [*range(10), *(slow(n) for n in range(10, 20))])
 def test_no_page_costs_another_its_item(seed, kind, fails):
     chances = Chances(seed, PAGES[kind](), fails=fails)
 

@@ -5,6 +5,7 @@ import random
 import re
 
 import pytest
+from gate import slow
 from lxml import html as lxml_html
 from made_text import prose
 
@@ -123,7 +124,7 @@ def kept_in_spite(pages, about, value):
     return [url for url in about if not verdicts[url].is_duplicate]
 
 
-@pytest.mark.parametrize("sites", [3, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("sites", [3, slow(20)])
 def test_pages_that_hints_are_about_are_dropped_with_the_setting(monkeypatch, sites):
     """Nearly all: what is frame, and the main text of a page, changes with an element."""
     monkeypatch.setattr(advice, "MANY", 2)

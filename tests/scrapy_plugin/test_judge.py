@@ -4,6 +4,7 @@ import logging
 from unittest.mock import Mock
 
 import pytest
+from gate import slow
 from scrapy import Request
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse
 
@@ -256,7 +257,7 @@ EMPTY = b'{"comments": [], "more": null, "text": "' + b"-" * 99 + b'"}'
         (b"[]", JsonResponse, "all", ["not_html", "not_html"]),
     ],
 )
-@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", [0, slow(1)])
 def test_equal_bytes_of_responses_that_are_no_pages(
     make_crawl, respond, body, cls, payloads, *, said, workers
 ):

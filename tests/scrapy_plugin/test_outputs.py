@@ -80,6 +80,9 @@ def test_a_path_that_cannot_be_written_is_a_wrong_setting(tmp_path):
         with pytest.raises(ConfigError, match="cannot be written: its folder does not exist"):
             accept(str(tmp_path / "none" / "dropped.jsonl"))
     assert not [*tmp_path.iterdir()]
+    (tmp_path / "mine.html").write_text("mine")
+    with pytest.raises(ConfigError, match="exists and is no report of this program"):
+        require_report_path(str(tmp_path / "mine.html"))
 
 
 @pytest.mark.parametrize("action", ["drop", "tag"])

@@ -7,6 +7,7 @@ from textwrap import wrap
 
 import pytest
 from command_line import COMMAND, refused, start
+from gate import slow
 from made_text import prose
 from pdf_samples import pdf
 from served_index import page
@@ -43,9 +44,9 @@ def line(content):
     return json.dumps(content) + "\n"
 
 
-@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", ["0", slow("2")])
 def test_verdicts_are_the_ones_of_the_library_in_the_same_order(see, tmp_path, workers):
-    pages = [page(number % 30, copy=number // 30) for number in range(150)]
+    pages = [page(number % 12, copy=number // 12) for number in range(60)]
     with NearDuplicateFilter.open(tmp_path / "other") as library:
         expected = [
             {"url": each["url"], **verdict.as_json()}
@@ -150,7 +151,7 @@ def test_a_line_may_be_so_long_and_no_longer(monkeypatch):
     assert (seen.errors, seen.without_url) == (5, 2)
 
 
-@pytest.mark.parametrize("workers", ["0", pytest.param("1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", ["0", slow("1")])
 def test_a_verdict_comes_at_once_if_no_line_waits(workers):
     process = start("see", "memory:", "--workers", workers)
     for number in range(3):
@@ -162,19 +163,19 @@ def test_a_verdict_comes_at_once_if_no_line_waits(workers):
 
 
 def test_pages_with_a_verdict_outlive_a_kill_and_the_others_can_be_given_again(see, tmp_path):
-    pages = [page(number) for number in range(200)]
+    pages = [page(number) for number in range(90)]
     with subprocess.Popen(
         [*COMMAND, "see", str(tmp_path / "index")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         process.stdin.write("".join(map(line, pages)).encode())
         process.stdin.flush()
-        answers = [json.loads(process.stdout.readline()) for _ in range(70)]
+        answers = [json.loads(process.stdout.readline()) for _ in range(25)]
         process.kill()
     assert {each["outcome"] for each in answers} == {"new"}
-    copies = [line(page(number, copy=1)) for number in range(70)]
+    copies = [line(page(number, copy=1)) for number in range(25)]
     code, repeated = see(tmp_path / "index", copies)
     assert (code, {each["outcome"] for each in repeated}) == (0, {"exact"})
-    code, again = see(tmp_path / "index", map(line, pages[70:]))
+    code, again = see(tmp_path / "index", map(line, pages[25:]))
     assert {each["outcome"] for each in again} <= {"new", "revisit"}
 
 

@@ -259,7 +259,7 @@ def test_a_head_that_is_too_long_is_refused(serve):
         (422, b'{"url": "http://a/", "html_base64": "?"}'),
         (413, b" " * (16 * 2**20 + 1)),
     ],
-    ids=lambda value: str(value)[:40],
+    ids=lambda value: str(value if isinstance(value, int) else value[:40]),
 )
 def test_bodies_that_are_refused(in_memory, status, body):
     found, _, answer = in_memory.request("POST", "/see", body, Content_Type="application/json")

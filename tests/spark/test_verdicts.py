@@ -150,10 +150,14 @@ def test_a_host_is_judged_page_by_page():
 @pytest.mark.parametrize(
     "options",
     [
-        {"scope": "host", "max_distance": 7},
         {"min_similarity": None, "max_distance": 6},
         {"learn_frames": False, "shared_phrases": False},
-        {"ignore": {"again.example": "ul, h1", "*": "p:last-child"}, "content": "h1 + div, .x"},
+        {
+            "scope": "host",
+            "max_distance": 7,
+            "ignore": {"again.example": "ul, h1", "*": "p:last-child"},
+            "content": "h1 + div, .x",
+        },
     ],
 )
 def test_options_are_those_of_the_filter(spark, options):

@@ -5,6 +5,7 @@ Seen too: the same pages as parsed trees.
 
 import pytest
 from bad_pages import BY_SCRIPT, KINDS, SMALL, article
+from gate import slow
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.text.decode import parse
@@ -32,7 +33,7 @@ def seen(htmls, **options):
 
 @pytest.mark.parametrize(
     "kind",
-    [kind if kind in SMALL else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS],
+    [kind if kind in SMALL else slow(kind) for kind in KINDS],
 )
 def test_pages_of_a_kind(kind):
     verdicts = seen(four_pages(kind))
@@ -50,7 +51,7 @@ def test_the_same_as_parsed_trees(kind):
     assert tuple(map(said, verdicts)) == expected[: len(verdicts)]
 
 
-@pytest.mark.parametrize("earlier_pages", [pytest.param(0, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize("earlier_pages", [slow(0), 4])
 @pytest.mark.parametrize("kind", SMALL)
 def test_on_one_host_a_page_repeats_its_own_versions_only(kind, earlier_pages):
     with NearDuplicateFilter.open() as pages:

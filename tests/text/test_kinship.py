@@ -90,11 +90,11 @@ class TestKinship:
         ids=["arguments", "separators", "signs", "one argument"],
     )
     def test_of_long_urls_takes_linear_time(self, query):
-        start = time.perf_counter()
+        start = time.process_time()
         assert kinship(f"{SHOP}?{query}", SHOP) not in ONE_PAGE or "=" not in query
         assert kinship(f"{SHOP}?{query}", f"{SHOP}?{query}") == "same"
         kinship(f"{SHOP}/{'1' * 100_000}", f"{SHOP}/{'/' * 100_000}")
-        assert time.perf_counter() - start < 2
+        assert time.process_time() - start < 2
 
 
 def paged(body: str, head: str = "") -> bool:
@@ -150,6 +150,6 @@ class TestIsPaged:
         for sign in "x09-/=":
             href = f"/{sign * size}x"
             body = "".join(f'<a href="{href}">{text.format(7 * n)}</a>' for n in range(count))
-            start = time.perf_counter()
+            start = time.process_time()
             assert not paged(body)
-            assert time.perf_counter() - start < 3
+            assert time.process_time() - start < 3

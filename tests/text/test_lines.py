@@ -4,6 +4,7 @@ import textwrap
 from itertools import pairwise
 
 import pytest
+from gate import slow
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
@@ -76,9 +77,7 @@ def test_all_lines_in_order_each_end_judged_by_itself(lines):
     assert len(found) == 1 + sum(ends)
 
 
-@pytest.mark.parametrize(
-    "around", ["<pre>{}</pre>", pytest.param("<xmp>{}</xmp>", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("around", ["<pre>{}</pre>", slow("<xmp>{}</xmp>")])
 def test_beyond_a_number_of_lines_no_more_are_texts(around):
     page = read(around.format("a\n" * 2 * MOST_LINES), None, None)
     assert len(page.blocks) == MOST_LINES + 1

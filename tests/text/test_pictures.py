@@ -1,6 +1,7 @@
 """Pages of a few words are known by their pictures, films and the pages in their frames."""
 
 import pytest
+from gate import slow
 from made_text import prose
 from text_samples import page_of, texts_of
 
@@ -19,7 +20,6 @@ SHOWN = [
     "<object data='{}'></object>",
     "<table><tr><td><img src='{}'></table>",
 ]
-SLOW = pytest.mark.slow
 FEW = ["Previous Next", prose(1, words=40), "上一张 下一张"]
 
 
@@ -35,10 +35,7 @@ def page(markup: str, text: str = "", title: str = "Gallery") -> str:
         (FEW[0], 4),
         (FEW[1], 0),
         (FEW[2], 0),
-        *(
-            pytest.param(text, known, marks=SLOW)
-            for text, known in zip(FEW, (0, 4, 4), strict=True)
-        ),
+        *(slow(text, known) for text, known in zip(FEW, (0, 4, 4), strict=True)),
     ],
 )
 def test_other_pictures_are_other_pages(pages, markup, text, known):

@@ -301,7 +301,7 @@ class Connection:
         return client.get_redis_connection(node).connection_pool
 
     def numbers(self, kind: str) -> list[int]:
-        """Return the numbers of all records, buckets or lists, each once.
+        """Return the numbers of all records, buckets or lists, ascending.
 
         Cost: scans all keys of the servers, also keys of other programs, 1,000 at a time.
         """
@@ -312,7 +312,7 @@ class Connection:
             keys = client.scan_iter(f"{prefix}*", count=_KEYS)
             return {int(found[1], 16) for key in keys if (found := name.fullmatch(key))}
 
-        return [*self.call(scanned)]
+        return sorted(self.call(scanned))
 
     def counts(self, name: str) -> dict[str, int]:
         """Return all fields of a hash of integers in the slot of metadata."""

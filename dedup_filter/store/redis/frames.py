@@ -18,7 +18,7 @@ Cost: no wait, because updates go with the first call for the next page, and so 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import xxhash
 
@@ -102,19 +102,19 @@ class FrameLists:
         return [*sent, *expiries, *reads]
 
     def answered(
-        self, names: Sequence[str], answers: Sequence[object]
+        self, names: Sequence[str], answers: Sequence[Any]
     ) -> tuple[list[str], list[tuple[str, Added]]]:
         """Take the answers: return the hosts that the caller forgets, and the updates of others."""
-        lost, lengths, updates = list[str](), iter(answers), list[tuple[str, Added]]()
-        for (name, _), length in zip(self._to_send, lengths, strict=False):
+        lost, updates = list[str](), list[tuple[str, Added]]()
+        for (name, _), length in zip(self._to_send, answers, strict=False):
             known = self._lists.setdefault(name, _List())
-            known.own.add(int(str(length)) - 1)
-            if int(str(length)) <= known.place:  # another list: the old one expired, or was lost
+            known.own.add(length - 1)
+            if length <= known.place:  # another list: the old one expired, or was lost
                 lost.append(name)
         found = answers[len(answers) - len(names) :]
         self._to_send.clear()
         for name, entries in zip(names, found, strict=True):
-            if entries and name not in lost and isinstance(entries, list):
+            if entries and name not in lost:
                 updates += ((name, update) for update in self._read(name, entries))
         return lost, updates
 

@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.fingerprints.sketch import keys_in
+from dedup_filter.fingerprints.sketch import phrases_in
 from dedup_filter.store.records import PageRecord
 
 MOST_OF_KEY = 64
@@ -93,11 +93,6 @@ class Layout:
 def url_key(key: int) -> Key:
     """Return the key of the pages at a URL, by the key of this URL (see `Place`)."""
     return _hashed("url", key)
-
-
-def phrases_in(keys: bytes) -> set[int]:
-    """Return the keys of the phrases of a text."""
-    return {*keys_in(keys).tolist()} - {0}
 
 
 def found_in(buckets: Sequence[bytes | None], keys: Sequence[Key]) -> list[list[int]]:

@@ -39,15 +39,15 @@ from typing import Any
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.sketch import thinned
-from dedup_filter.model import Fate, Match
-from dedup_filter.store.records import MOST_AT_URL, PageRecord
+from dedup_filter.model import Fate
+from dedup_filter.store.few_pages import FewPages, latest_first
+from dedup_filter.store.records import PageRecord
 from dedup_filter.store.redis.connection import Command
 from dedup_filter.store.redis.layout import (
     ENTRY,
     MOST_OF_KEY,
     Key,
     found_in,
-    phrases_in,
     ranked,
     url_key,
 )
@@ -83,19 +83,18 @@ class _Held:
     """Keys of so many pages that it is not found by them."""
 
 
-class SharedPages(SharedRecords):
+class SharedPages(SharedRecords, FewPages):
     """The pages that later pages may repeat; implements `LookUps` for the page that is judged.
 
     If a call fails while a page is claimed, the page is not in the index, or its lease ends.
     """
 
-    inner_rings = ()
-
     def __init__(self, config: FilterConfig, process: Process) -> None:
         days = config.expire_days
         seconds = None if days is None else expiry_seconds(days)
-        super().__init__(process.connection, process.layout, seconds)
-        self.process, self._max_distance = process, config.max_distance
+        SharedRecords.__init__(self, process.connection, process.layout, seconds)
+        FewPages.__init__(self, config.max_distance)
+        self.process = process
         self._held: dict[int, _Held] = {}
         self._given_up: dict[int, _Held] = {}
         """Undecided pages that could not be released when the servers were away."""
@@ -158,45 +157,12 @@ class SharedPages(SharedRecords):
         some = [*keys]
         self._take(some, self.calls.ask_all(self.reads(some)))
 
-    def equal(self, digest: bytes) -> list[int]:
-        """Return the pages with a digest, the earliest first."""
-        return [each.page for each in self._candidates() if each.digest == digest]
-
-    def near(
-        self, fingerprint: int, most: int | None = None, distance: int | None = None
-    ) -> list[Match]:
-        """Return the pages that were read and are within a distance, nearest first."""
-        bound = self._max_distance if distance is None else distance
-        found = [
-            Match(each.page, each.fingerprint, apart)
-            for each in self._candidates()
-            if each.fingerprint is not None
-            and (apart := (each.fingerprint ^ fingerprint).bit_count()) <= bound
-        ]
-        return sorted(found, key=lambda match: (match.distance, match.row))[:most]
-
-    def at_url(self, key: int) -> list[int]:
-        """Return the latest kept pages at a URL that have a fingerprint, the latest first."""
-        there = [each for each in self.visits(key) if each.is_kept and each.fingerprint is not None]
-        return [each.page for each in there[:MOST_AT_URL]]
-
     def visits(self, key: int) -> list[PageRecord]:
         """Return the records at a URL, kept or dropped, the latest first."""
         if key not in self._at_url:
             self._take_url(key, self.calls.ask_all(self.reads([url_key(key)])))
         there = [self._views[page] for page in self._at_url[key] if page in self._views]
-        found = [view.record for view in there if self._counts(view)]
-        found = [each for each in found if each.url_key == key]
-        return sorted(found, key=lambda each: (each.crawl, each.page), reverse=True)
-
-    def sharing(self, texts: Sequence[bytes]) -> dict[int, int]:
-        """Return the pages that were read and share keys with texts; the most keys of one text."""
-        asked, found = [phrases_in(keys) for keys in texts], dict[int, int]()
-        for each in self._candidates():
-            keys = phrases_in(each.keys)
-            if most := max((len(keys & text) for text in asked), default=0):
-                found[each.page] = most
-        return found
+        return latest_first((view.record for view in there if self._counts(view)), key)
 
     def stored(self, pages: Sequence[int]) -> list[PageRecord]:
         """Return the records of pages in this order, pending ones too; gone ones are left out."""
@@ -428,7 +394,7 @@ class SharedPages(SharedRecords):
 
     # What was read
 
-    def _candidates(self) -> Iterator[PageRecord]:
+    def candidates(self) -> Iterator[PageRecord]:
         """Yield the pages that a page may repeat, the earliest first."""
         for _, view in sorted(self._views.items()):
             if view.head.state != b"D" and self._counts(view):

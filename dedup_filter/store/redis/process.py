@@ -151,11 +151,12 @@ class Process:
                 )
             key, name = self.connection.key, self.name.hex()
             counts = [("HINCRBY", key("totals"), *each) for each in self._unbrought.items()]
-            # Another process may have found that this one was dead.
-            listed = "HSET", key("processes"), name, f"{self.crawl} {self._options_json}"
             lease = "SET", key(f"process:{name}"), int(now()), "EX", LEASE
-            self.connection.ask_all([listed, lease, *counts])
+            had_lease, *_ = self.connection.ask_all([("EXISTS", lease[1]), lease, *counts])
             self._unbrought.clear()
+            if not had_lease:  # another process may have taken this one for a dead one
+                entry = f"{self.crawl} {self._options_json}"
+                self.connection.ask("HSET", key("processes"), name, entry)
             self.connection.ask_all(self.renewals())
 
     def is_lost(self, name: bytes) -> bool:
@@ -180,12 +181,6 @@ class Process:
             else:
                 sleep(_PAUSE)
         return is_lost
-
-    def totals(self) -> dict[str, int]:
-        """Return how many pages all processes have judged, by outcome."""
-        # Counts that a server has lost may be subtracted later.
-        counts = self.connection.counts("totals").items()
-        return {name: count for name, count in counts if count > 0}
 
     def leave(self) -> None:
         """Send all counts, and leave the index, if it was not deleted."""
@@ -271,6 +266,12 @@ def new_numbers(connection: Connection) -> range:
     """Take numbers that no other page has."""
     last = int(connection.ask("INCRBY", connection.key("ids"), _BLOCK))
     return range(last - _BLOCK + 1, last + 1)
+
+
+def totals_of(connection: Connection) -> dict[str, int]:
+    """Return how many pages all processes have judged, by outcome."""
+    # Counts that a server has lost may be subtracted later.
+    return {name: count for name, count in connection.counts("totals").items() if count > 0}
 
 
 def read_meta(connection: Connection) -> dict[bytes, bytes]:

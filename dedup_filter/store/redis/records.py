@@ -29,8 +29,6 @@ from dedup_filter.store.records import PageRecord
 from dedup_filter.text.page_url import host_of, url_key
 
 FORMAT: Final = 6
-
-_VERSION = 6
 TOKEN_BYTES: Final = 4
 """Of the random number of a claim, and of the name of a process."""
 _HEAD = struct.Struct(f"<cB{TOKEN_BYTES}s{TOKEN_BYTES}s")
@@ -124,7 +122,7 @@ def pack_record(record: PageRecord) -> bytes:
     sizes = len(record.sketch), len(record.visit)
     measured = record.fingerprint or 0, record.digest, record.keys, *sizes
     try:
-        fixed = _FIXED.pack(_VERSION, *judged, record.words, *seen, *measured)
+        fixed = _FIXED.pack(FORMAT, *judged, record.words, *seen, *measured)
     except struct.error:
         where = "for which an index on a server has no room"
         raise ValueError(f"has a number or a time {where}") from None
@@ -160,7 +158,7 @@ def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
         is_whole = unpacker.eof and is_sketch(sketch)
     except (struct.error, zlib.error, IndexError, ValueError) as error:
         raise ValueError(f"the record of page {page} is damaged") from error
-    if version != _VERSION or not is_whole:
+    if version != FORMAT or not is_whole:
         raise ValueError(f"the record of page {page} is damaged, or of version {version}")
     measured = digest, value if is_long else None, sketch, words, language or None
     compared = None if distance == _NONE else distance, None if similarity < 0 else similarity

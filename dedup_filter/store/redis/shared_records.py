@@ -9,6 +9,7 @@ Records seen last before `seconds` ago are gone, if a bound is given.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from time import time as now
 from typing import NamedTuple
 
@@ -64,8 +65,7 @@ class SharedRecords:
             StoreCorrupt: a record is damaged.
         """
         found: dict[int, View | None] = {}
-        for at in range(0, len(pages), _AT_ONCE):
-            some = pages[at : at + _AT_ONCE]
+        for some in _parts(pages):
             reads = [("GET", self.name(page)) for page in some]
             values = self.calls.ask_all(reads, is_fresh=is_fresh)
             found.update((page, self._view(page, v)) for page, v in zip(some, values, strict=True))
@@ -75,30 +75,24 @@ class SharedRecords:
 
     def numbers(self) -> list[int]:
         """Return the numbers of all records, ascending. Cost: scans all keys of the servers."""
-        found = self.connection.numbers("r")
-        found.sort()
-        return found
+        return self.connection.numbers("r")
 
     def summaries(self) -> Iterator[tuple[bytes, int, int]]:
         """Yield state, time last seen and number of all pages that are not gone.
 
         Cost: as `numbers`, and a call for 1,000 pages.
         """
-        numbers, last = self.numbers(), SUMMARY_BYTES - 1
-        for at in range(0, len(numbers), _AT_ONCE):
-            some = numbers[at : at + _AT_ONCE]
-            reads = [("GETRANGE", self.name(page), 0, last) for page in some]
+        for some in _parts(self.numbers()):
+            reads = [("GETRANGE", self.name(page), 0, SUMMARY_BYTES - 1) for page in some]
             for page, value in zip(some, self.calls.ask_all(reads), strict=True):
                 last_seen = last_seen_in(value)
-                if last_seen is not None and not self.is_over(last_seen):
+                if last_seen is not None and self.left(last_seen) >= 0:
                     yield value[:1], last_seen, page
 
     def all_records(self) -> Iterator[PageRecord]:
         """Yield the records of all pages by ascending number, pending ones too."""
-        numbers = self.numbers()
-        for at in range(0, len(numbers), _AT_ONCE):
-            views = self.views(numbers[at : at + _AT_ONCE]).values()
-            yield from (each.record for each in views if each is not None)
+        for some in _parts(self.numbers()):
+            yield from (each.record for each in self.views(some).values() if each is not None)
 
     def pages_at(self, key: int) -> list[int]:
         """Return the pages at a URL, by its key."""
@@ -136,8 +130,7 @@ class SharedRecords:
         `at_url`: key of a URL; pages at others stay.
         """
         gone = list[int]()
-        for at in range(0, len(pages), _DELETED_AT_ONCE):
-            some = pages[at : at + _DELETED_AT_ONCE]
+        for some in _parts(pages, _DELETED_AT_ONCE):
             views = {
                 page: view
                 for page, view in self.views(some, is_fresh=True).items()
@@ -183,11 +176,11 @@ class SharedRecords:
 
     def unfound(self) -> list[int]:
         """Return the pages that one of their keys does not find. Cost: reads all."""
-        lacking, numbers = set[int](), self.numbers()
-        for at in range(0, len(numbers), _CHECKED_AT_ONCE):
+        lacking = set[int]()
+        for some in _parts(self.numbers(), _CHECKED_AT_ONCE):
             wanted = [
                 (page, key)
-                for page, view in self.views(numbers[at : at + _CHECKED_AT_ONCE]).items()
+                for page, view in self.views(some).items()
                 if view is not None and view.head.state in _SETTLED
                 for key in self.layout.keys_of_record(view.record)
             ]
@@ -198,14 +191,9 @@ class SharedRecords:
                     lacking.add(page)
         return sorted(lacking)
 
-    def is_over(self, last_seen: int) -> bool:
-        """Return whether a page that was seen last at some time has expired."""
-        return self.seconds is not None and self.age(last_seen) > self.seconds
-
-    @staticmethod
-    def age(last_seen: int) -> int:
-        """Return how many seconds ago a page was seen."""
-        return int(now()) - last_seen
+    def left(self, last_seen: int) -> float:
+        """Return the seconds until a page that was last seen at some time expires."""
+        return inf if self.seconds is None else last_seen + self.seconds - int(now())
 
     # Commands
 
@@ -253,4 +241,8 @@ class SharedRecords:
             raise StoreCorrupt(
                 f"{self.connection}: the record of page {page} is damaged: {error}"
             ) from None
-        return None if self.is_over(record.last_seen) else View(head, record)
+        return View(head, record) if self.left(record.last_seen) >= 0 else None
+
+
+def _parts(pages: Sequence[int], size: int = _AT_ONCE) -> Iterator[Sequence[int]]:
+    return (pages[at : at + size] for at in range(0, len(pages), size))

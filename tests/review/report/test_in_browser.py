@@ -292,6 +292,7 @@ def test_an_index_with_no_pages(opened, tmp_path):
     assert page.faults == []
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_duplicates_scroll_sort_and_filter(opened, tmp_path):
     path = tmp_path / "r.html"
     path.write_bytes(made_report(100_000))

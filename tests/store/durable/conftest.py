@@ -10,6 +10,7 @@ A new kind of place joins by a class here.
 import sys
 
 import pytest
+from gate import slow
 from shared_crawlers import let_lapse
 from store_pages import kill
 
@@ -77,9 +78,7 @@ def each_of(*kinds):
     return place
 
 
-DIRECTORY_TOO, CLUSTER_TOO = (
-    pytest.param(kind, marks=pytest.mark.slow) for kind in (InDirectory, InCluster)
-)
+DIRECTORY_TOO, CLUSTER_TOO = (slow(kind) for kind in (InDirectory, InCluster))
 every_place = each_of(InMemory, InDirectory, InRedis, InCluster)
 place = each_of(InMemory, DIRECTORY_TOO, InRedis, CLUSTER_TOO)
 memory = each_of(InMemory)

@@ -10,6 +10,7 @@ import sqlite3
 from contextlib import suppress
 
 import pytest
+from gate import slow
 from made_text import prose
 from site_pages import NOTICE, OTHER_MENU, framed
 
@@ -133,9 +134,9 @@ def crawl(pages, do, way="claim"):
     ("way", "options"),
     [
         ("claim", {"keep_text": True}),
-        pytest.param("see", {}, marks=pytest.mark.slow),
-        pytest.param("see", {"keep_text": True}, marks=pytest.mark.slow),
-        pytest.param("claim", {}, marks=pytest.mark.slow),
+        slow("see", {}),
+        slow("see", {"keep_text": True}),
+        slow("claim", {}),
     ],
 )
 def test_a_fault_at_any_statement_changes_neither_verdicts_nor_records(

@@ -5,7 +5,7 @@ from collections import deque
 from pathlib import Path
 
 import pytest
-from gate import rounds
+from gate import rounds, slow
 from quality_stream import documents
 from site_pages import NOTICE, framed
 
@@ -84,7 +84,7 @@ def test_all_places_judge_alike(every_place, stream, uninterrupted):
     assert essence(verdicts(every_place, stream, len(stream))) == uninterrupted
 
 
-@pytest.mark.parametrize("at_once", [pytest.param(2, marks=pytest.mark.slow), 16])
+@pytest.mark.parametrize("at_once", [slow(2), 16])
 def test_pages_that_are_pending_at_once_are_judged_as_one_by_one(
     local_place, stream, uninterrupted, at_once
 ):
@@ -102,9 +102,7 @@ def test_pages_that_are_pending_at_once_are_judged_as_one_by_one(
     assert [each[0] for each in differ] in ([], ["new"])
 
 
-@pytest.mark.parametrize(
-    "bounds", ["usual", pytest.param("few blocks and waiting pages", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("bounds", ["usual", slow("few blocks and waiting pages")])
 def test_a_stream_is_judged_as_without_a_restart(directory, stream, monkeypatch, bounds):
     for name, value in BOUNDS[bounds].items():
         monkeypatch.setattr(name, value)

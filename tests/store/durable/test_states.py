@@ -12,6 +12,7 @@ import random
 from contextlib import suppress
 
 import pytest
+from gate import slow
 from made_profiles import profile_of_said
 from oracles import distance
 from store_pages import kill
@@ -331,9 +332,7 @@ class Walk:
         )
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 80))]
-)
+@pytest.mark.parametrize("seed", [*range(6), *(slow(n) for n in range(6, 30))])
 def test_an_index_is_what_the_oracle_says(seed, tmp_path, monkeypatch):
     walk = Walk(seed, tmp_path, monkeypatch)
     for _ in range(80):

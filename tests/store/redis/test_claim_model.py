@@ -5,13 +5,14 @@ Of pages that repeat each other one is always kept; two are only where servers l
 
 import pytest
 from claim_model import NEVER, PENDING, Process, ProtocolError, World
+from gate import slow
 
 LOSS, PAUSE = ("loss",), ("crash", "pause")
 MOST = 10_000
 """So many schedules find the fault of each mutilated protocol."""
 
 
-@pytest.mark.parametrize("schedules", [2_500, pytest.param(40_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("schedules", [2_500, slow(15_000)])
 def test_of_pages_that_repeat_each_other_one_is_kept(schedules):
     run(schedules)
 

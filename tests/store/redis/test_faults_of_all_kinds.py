@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import suppress
 
 import pytest
+from gate import slow
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
@@ -149,8 +150,8 @@ class Crawlers(RuleBasedStateMachine):
     [
         ("redis_server", 12),
         ("redis_cluster", 4),
-        pytest.param("redis_server", 60, marks=pytest.mark.slow),
-        pytest.param("redis_cluster", 60, marks=pytest.mark.slow),
+        slow("redis_server", 60),
+        slow("redis_cluster", 25),
     ],
     indirect=["servers"],
 )

@@ -11,7 +11,7 @@ from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import KEYS_BYTES, sketch
 from dedup_filter.model import Outcome
 from dedup_filter.store.records import PageRecord
-from dedup_filter.store.redis.records import _VERSION, pack_record, unpack_record
+from dedup_filter.store.redis.records import FORMAT, pack_record, unpack_record
 from dedup_filter.text.page_url import host_of, url_key
 
 # Half surrogates too: that is how bytes of a URL that are no text come out of a header.
@@ -58,7 +58,7 @@ def test_a_record_is_read_as_it_was_written(record, h1, title):
     assert found._replace(h1=record.h1, title=record.title) == record
 
 
-@given(records, st.data(), st.integers(0, 255).filter(lambda version: version != _VERSION))
+@given(records, st.data(), st.integers(0, 255).filter(lambda version: version != FORMAT))
 def test_a_record_that_was_cut_off_or_is_of_another_version_is_refused(record, data, version):
     packed = pack_record(record)
     cut = packed[: data.draw(st.integers(0, len(packed) - 1))]

@@ -196,6 +196,7 @@ def test_a_size_that_no_index_has(redis_server, pages):
     assert said.startswith("location: tables is 3")
 
 
+@pytest.mark.slow
 def test_an_index_of_ten_times_the_pages_it_was_made_for_says_so_once(
     redis_server, warnings, article
 ):

@@ -27,12 +27,11 @@ def assert_same(loaded, arrays):
 @pytest.mark.parametrize("arrays", [[], ARRAYS])
 def test_what_was_saved_is_loaded(tmp_path, arrays):
     file = EntryFile(tmp_path / "entries.bin")
-    assert (file.load("none"), file.nbytes) == (None, 0)
+    assert file.load("none") is None
     first = file.save([np.arange(3)])
     checksum = file.save(arrays)
     assert_same(file.load(checksum), arrays)
     assert [path.name for path in tmp_path.iterdir()] == ["entries.bin"]
-    assert file.nbytes >= sum(array.nbytes for array in arrays)
     with pytest.raises(UnusableEntries, match="not as it was written"):
         file.load(first)
 

@@ -51,7 +51,7 @@ def judged(folder, crawl, memory):
     return found
 
 
-@settings(max_examples=rounds(10, 25))
+@settings(max_examples=rounds(4, 25))
 @given(first=visits, second=visits)
 def test_verdicts_do_not_depend_on_the_memory(first, second):
     """Nor do those of a second crawl, which comes when what was pending is released."""

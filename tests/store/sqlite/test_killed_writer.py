@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from gate import slow
 from killed_writer import write_and_be_killed
 from store_pages import HOST, batch, folder_store, measures, page
 
@@ -24,7 +25,7 @@ def require_whole(store):
     return records
 
 
-@pytest.mark.parametrize("times", [5, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [3, slow(12)])
 def test_an_index_that_is_opened_again_holds_all_that_was_written(tmp_path, times):
     folder = tmp_path / "index"
     told = Path(f"{folder}.told")
