@@ -102,9 +102,9 @@ def scan_command(as_json: bool, **given: Any) -> None:
             raise
     seconds = round(monotonic() - begun, 1)
     files = {name: given[name] for name in ("output", "mark") if given[name] is not None}
-    report = {**files, **summary._asdict(), "seconds": seconds}
+    report = {**files, **summary._asdict(), "warnings": warnings, "seconds": seconds}
     if not as_json:
-        for each in (*report.pop("first_bad"), *warnings):
+        for each in (*report.pop("first_bad"), *report.pop("warnings")):
             say(each, err=True)
         say_without_url(summary.without_url)
         if not summary.pages:
