@@ -44,6 +44,7 @@ class Made(NamedTuple):
     is_apart: bool = False
     is_above: bool = False
     is_item: bool = False
+    is_lone_link: bool = False
     is_row: bool = False
     is_masked: bool = False
     has_links: bool = False

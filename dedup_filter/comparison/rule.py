@@ -13,7 +13,8 @@ On the same host this may be missing:
     beside            blocks in an element that HTML names so (aside, nav, footer, form ...), but
                       lines only outside `main`
     teasers           links outside the prose, each with little text of its own, if the headline is
-                      a story's or if they stand outside the `main` element
+                      a story's or if they stand outside the `main` element; but within it no
+                      link beside no other, and none that is too short for a headline
     one address       links, and all but values and lines with a label ("Colour: red") outside the
                       body of the text, and text in places where it changes at each visit, if
                       both URLs are spellings or views of one, or name one canonical URL
@@ -344,7 +345,8 @@ class _Comparison:
         page, candidate, places, shares = self.page, self.candidate, self.places, self.shares
         is_one = candidate.kinship in ONE_PAGE
         # A form may hold a price, the footer of an article a place; other goods have them, too.
-        own = places.is_line & ~(places.is_apart | places.is_item | is_one)
+        own = (places.is_line & ~places.is_item) | places.is_lone_link
+        own &= ~(places.is_apart | is_one)
         frame = places.is_masked | (places.is_frame & ~(places.are_values | own))
         if not self.allowed.share or "content" in page.selected:
             return frame
@@ -357,7 +359,7 @@ class _Comparison:
             return frame
         heads = _words_of(headlines(page.headline, page.counts), page)
         is_story = any(len(each) >= HEADLINE_WORDS for each in heads)
-        is_item = (is_link | places.is_item) & ~places.in_main
+        is_item = (is_link | places.is_item) & ~(places.in_main | own)
         # Beside the prose stands what its address shares; within it, only links of a story.
         is_teaser = is_item & (is_one | is_story | places.is_outside)
         labelled = places.is_line & self.page.blocks.are_labelled

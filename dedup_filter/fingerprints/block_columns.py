@@ -164,7 +164,7 @@ class BlockColumns:
         there = np.where(is_short & (there > 0), sampled, there)
         row, (mine, pairs) = row_in(sketch), self._neighbours
         is_there = are_among(mine, np.sort(row))
-        is_line = self.places.is_line
+        is_line = self.places.is_line | self.places.is_lone_link
         if is_line.any() and is_there.any():
             theirs = np.sort(_pairs(row))
             is_there &= ~is_line | are_among(pairs, theirs).any(0)

@@ -23,7 +23,7 @@ from dedup_filter.text.content import (
     word_sum,
 )
 from dedup_filter.text.reading import Page
-from dedup_filter.thresholds import FRAME_TIMES, LINE_WORDS, MIN_WORDS
+from dedup_filter.thresholds import FRAME_TIMES, HEADLINE_WORDS, LINE_WORDS, MIN_WORDS
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -107,6 +107,9 @@ class Places:
     """Whether it stands above all links and outside the main text."""
     is_item: BoolArray
     """Whether it belongs to a group of links, each with little text of its own."""
+    is_lone_link: BoolArray
+    """Whether it is a short link beside no other, or one too short for a headline: a brand, a
+    tag, a button with a price."""
     is_row: BoolArray
     """Whether it is a cell, an item of a list, a caption, or code."""
     is_masked: BoolArray
@@ -119,8 +122,9 @@ class Places:
 
     @cached_property
     def are_values(self) -> BoolArray:
-        """The lines within the text, and rows: a size, a price, a date."""
-        return self.is_line & (self.in_span | self.is_row)
+        """The lines and lone links within the text, and rows: a size, a price, a date, a brand."""
+        lines: BoolArray = self.is_line & (self.in_span | self.is_row)
+        return lines | (self.is_lone_link & self.in_span)
 
     @cached_property
     def are_known(self) -> BoolArray:
@@ -161,7 +165,9 @@ class Places:
 
         learnt = np.array(are_learnt, np.bool_)
         shown, in_main = np.array(times, np.intp), mask(contents.main)
-        in_span = np.array(page.in_span, np.bool_)
+        in_span, is_item = np.array(page.in_span, np.bool_), link_items(blocks)
+        is_link = np.array([kind == "link" for kind in kinds], np.bool_)
+        words = np.array([block.words for block in blocks])
         first, end = contents.of_unframed.body
         of_main = _main_element(blocks)
         return cls(
@@ -177,7 +183,8 @@ class Places:
             is_outside=_outside(of_main, positions),
             is_apart=_outside(of_main or _without_menu(blocks, (first, end)), positions),
             is_above=(positions < first_link(blocks)) & ~in_span,
-            is_item=link_items(blocks),
+            is_item=is_item,
+            is_lone_link=is_link & (words <= np.where(is_item, HEADLINE_WORDS - 1, LINE_WORDS)),
             is_row=np.array([block.kind in _ROWS for block in blocks], np.bool_),
             is_masked=np.array(list(map(_is_masked, blocks)), np.bool_),
             has_links=np.array([block.link_words > 0 for block in blocks], np.bool_),
@@ -191,8 +198,9 @@ class Places:
         is_prose = np.array([kind == "prose" for kind in kinds], np.bool_)
         no, yes = np.zeros_like(is_prose), np.ones_like(is_prose)
         times = np.zeros(len(is_prose), np.intp)
-        masks = no, is_prose, ~is_prose, yes, yes, yes, no, no, no, no, no, no, no, no, no, no
-        return cls(times, *masks, np.zeros(len(is_prose), np.uint16))
+        texts = is_prose, ~is_prose, yes, yes, yes
+        others = no, no, no, no, no, no, no, no, no, no, no
+        return cls(times, no, *texts, *others, np.zeros(len(is_prose), np.uint16))
 
     def at(self, chosen: BoolArray) -> "Places":
         """Return the columns of the chosen blocks, given by a mask, (n,)."""

@@ -194,7 +194,8 @@ def test_only_one_page_is_standard_input_and_each_has_one_url():
 def test_the_diff_says_why_it_differs_from_the_verdict(tmp_path, markup, said):
     paths = [tmp_path / "one.html", tmp_path / "other.html"]
     for number, path in enumerate(paths):
-        path.write_text(f"<h1>Ice</h1>{markup.format(30 + number)}<p>{FIRST} {SECOND}</p>")
+        box = markup.format(30 + number)
+        path.write_text(f"<main><h1>Ice</h1><p>{FIRST} {SECOND}</p></main>{box}")
     out = run("compare", *map(str, paths), *HERE)[1]
     assert f"\nWORD DIFF: {said}\n" in out
     assert "B repeats A" in out

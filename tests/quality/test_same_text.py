@@ -73,7 +73,6 @@ def test_pages_with_other_values_are_kept(kind, how):
     assert lost(some(kind), **how) == []
 
 
-@pytest.mark.xfail(reason="a linked value is taken for a teaser of the story")
 def test_values_that_are_links_below_a_storys_headline_are_kept():
     gaps = [case for kind in FACTS["en"] for case in some(kind, gaps=True)]
     assert lost(gaps[::6], **NEUTRAL) == []
