@@ -57,7 +57,8 @@ class Shares(NamedTuple):
 
 
 NUMBER = re.compile(r"\d[\d.,:]*")
-_LABELLED = re.compile(r"[^\W\d][^:：]{0,30}[:：]\s*\S")
+_LABELLED = re.compile(r"[^\W\d][^:：]{0,30}(?:(?<!\d)[:：]|[:：](?!\d))\s*\S")
+"""A colon between two digits is of a time: "It is 14:03"."""
 
 TextName = Literal["new", "main", "span"]
 TEXT_NAMES: tuple[TextName, ...] = ("new", "main", "span")

@@ -320,6 +320,7 @@ class TestOneAddress:
             ("尺码：{}", "lines"),
             ("Stock no.: B-{}", "lines"),
             ("{} in the queue", "repeats"),
+            ("It is 14:{}", "repeats"),
             (": {}", "repeats"),
         ],
     )
