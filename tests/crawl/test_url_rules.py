@@ -36,6 +36,7 @@ def linked(site, paragraphs):
     return site
 
 
+@pytest.mark.slow
 def test_requests_are_saved_and_no_page_is_lost(project, linked):
     project.spider(SPIDER.format(start=f"{linked.url}/story/0"))
     first = project.crawl(DEDUP_INDEX="index")

@@ -16,7 +16,10 @@ TELL = """texts => {
 }"""
 
 
-@pytest.fixture(scope="module", params=["delete Intl.Segmenter", ""], ids=["old", "new"])
+OLD = pytest.param("delete Intl.Segmenter", id="old", marks=pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", params=[OLD, pytest.param("", id="new")])
 def page(browser, request):
     """A browser that cuts texts into words itself, and one that does not."""
     page = browser.new_page()

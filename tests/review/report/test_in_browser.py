@@ -63,6 +63,7 @@ def test_overview_tells_the_figures(page, records, duplicates):
     assert int(figures["Unjudged"]) == outcomes.count("unjudged") == 1
 
 
+@pytest.mark.slow
 def test_filters_narrow_the_list(page, duplicates):
     page.keyboard.press("2")
     everything = f"{len(duplicates)} shown"
@@ -151,6 +152,7 @@ def test_clusters_open_with_the_kept_page_on_top(page, duplicates):
     expect(page.locator("#cluster-list .member")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_reload_begins_with_all_pairs_and_no_filter(page, report):
     page.keyboard.press("2")
     expect(page.locator(ROWS).first).to_be_visible()

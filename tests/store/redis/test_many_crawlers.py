@@ -155,7 +155,7 @@ def crawl_to_feed(url, pages, pipe):
     pipe.send(feed)
 
 
-@pytest.mark.parametrize("is_alone", [True, False])
+@pytest.mark.parametrize("is_alone", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_killed_crawler_that_is_begun_again_at_once_lacks_no_page(
     redis_server, crawler, is_alone
 ):
