@@ -344,9 +344,7 @@ class _Comparison:
         """Return the blocks that may be missing on one host, by what is known of them."""
         page, candidate, places, shares = self.page, self.candidate, self.places, self.shares
         is_one = candidate.kinship in ONE_PAGE
-        # A form may hold a price, the footer of an article a place; other goods have them, too.
-        own = (places.is_line & ~places.is_item) | places.is_lone_link
-        own &= ~(places.is_apart | is_one)
+        own = places.are_fixed & (not is_one)
         frame = places.is_masked | (places.is_frame & ~(places.are_values | own))
         if not self.allowed.share or "content" in page.selected:
             return frame

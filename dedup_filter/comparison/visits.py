@@ -8,11 +8,11 @@ whether it is this page. Half of the page's own text must be there, and a third 
 still be here, or three quarters of the page's own text.
 
 What changes by itself was masked when the page was read, or stands in a learnt slot (`slots`).
-Links, items of links and elements that HTML names as beside are not told; links are the text of a
-list, a page with more words in links than outside. Other blocks beside the text are told if nothing
-was replaced at the same kind of place (a paragraph more or less, but not another teaser), or if a
-number alone was, in a learnt slot, too: a price. If a page has little text of its own, blocks
-outside its `main` element stand beside it.
+Links, items of links and elements that HTML names as beside are not told, but lines and lone links
+of the main part are. Links are the text of a list, a page with more words in links than outside.
+Other blocks beside the text are told if nothing was replaced at the same kind of place (a paragraph
+more or less, but not another teaser), or if a number alone was, in a learnt slot, too: a price. If
+a page has little text of its own, blocks outside its `main` element stand beside it.
 
 A record has three columns, compressed to 30 to 100 bytes in all:
 
@@ -96,7 +96,7 @@ def packed_visit(blocks: BlockColumns) -> bytes:
     """Return what a record has of the blocks of a page beside their row."""
     size, places = min(len(blocks.hashes), MOST_BLOCKS), blocks.places
     is_told = _are_told(blocks) | places.are_texts
-    is_slot = (places.is_prose | places.is_line) & (places.is_learnt | ~places.are_known)
+    is_slot = places.has_slot & (places.is_learnt | ~places.are_known)
     words = np.diff(blocks.ends).clip(max=_MOST_WORDS) + _IS_TOLD * is_told
     words = np.where(is_told | is_slot, words, 0).astype(np.uint8)[:size]
     stored = words > 0
@@ -187,7 +187,6 @@ def _change(
 ) -> tuple[BoolArray, float]:
     """Return which blocks are a change of the page, and the share of words that came or went."""
     places, words = blocks.places, np.diff(blocks.ends)
-    is_text = places.is_prose | places.is_line
     beside = came & ~told & places.are_texts
     is_value = are_values & places.is_line & ~places.is_outside
     told_came = (came & told) | (beside & (is_value | ~np.isin(places.slots, gone["slot"])))
@@ -195,7 +194,7 @@ def _change(
     new = np.where(is_edited, np.maximum(missing, 1), words)
     came_words = float(new[told_came].sum())
     # If the text that came to a slot is no change, the text that went from this slot is none.
-    by_itself = came & ~told_came & is_text
+    by_itself = came & ~told_came & places.has_slot
     known = np.concatenate([blocks.learnt_slots, places.slots[by_itself]])
     were_told = gone[(gone["words"] >= _IS_TOLD) & ~np.isin(gone["slot"], known)]
     went_words = float((were_told["words"] & _MOST_WORDS).sum())
@@ -212,7 +211,7 @@ def _slots(
     A slot with half of the text of the page is its text.
     """
     places, words = blocks.places, np.diff(blocks.ends)
-    is_text = (places.is_prose | places.is_line) & (came | ~places.are_known)
+    is_text = places.has_slot & (came | ~places.are_known)
     values = {*places.slots[is_text & are_values].tolist()}
     went, found = {*gone["slot"].tolist()}, dict[int, SlotChange]()
     in_all = float(words[is_text].sum())

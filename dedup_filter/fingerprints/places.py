@@ -127,6 +127,20 @@ class Places:
         return lines | (self.is_lone_link & self.in_span)
 
     @cached_property
+    def are_fixed(self) -> BoolArray:
+        """The lines and lone links of the page's main part, whatever element they stand in.
+
+        A form may hold a price, the footer of an article a place.
+        """
+        fixed: BoolArray = (self.is_line & ~self.is_item) | self.is_lone_link
+        return fixed & ~self.is_apart
+
+    @cached_property
+    def has_slot(self) -> BoolArray:
+        """The blocks whose place is learnt if their text changes at each visit."""
+        return self.is_prose | self.is_line | self.are_fixed
+
+    @cached_property
     def are_known(self) -> BoolArray:
         """The blocks that are known frame of the host, or change by themselves."""
         return self.is_masked | self.is_learnt | (self.is_frame & ~self.are_values)
@@ -134,8 +148,8 @@ class Places:
     @cached_property
     def are_texts(self) -> BoolArray:
         """The blocks of text that are neither in a frame nor known to change by themselves."""
-        is_text = self.is_prose | self.is_line
-        return is_text & ~(self.is_item | self.is_framed | self.are_known)
+        is_text = (self.is_prose | self.is_line) & ~(self.is_item | self.is_framed)
+        return (is_text | self.are_fixed) & ~self.are_known
 
     @cached_property
     def are_own(self) -> BoolArray:

@@ -35,6 +35,7 @@ MORE = [*VALUES, "hand made", paragraph("one more", 12), paragraph("and one more
 FRAME = ("news", "sport", "town", "sea", "pages " * 4, HEADS["en"])
 """The other text of each page."""
 FEW, LONGEST = 5, 200
+TEASER = "<li><a href=/1>A teaser of four words</a>"
 
 
 def words_in(*texts: str) -> int:
@@ -92,7 +93,11 @@ def test_of_an_edited_paragraph_the_passage_is_named(at, place, count):
         ("<p>One<p>two<p>three", "<p>One<p>new<p>two<p>other<p>three", ("new", "other")),
         ("<p>Size<p>L<p>Colour<p>red", "<p>Size<p>XL<p>Colour<p>black", ("XL", "black")),
         ("<p>红色<p>价格<p>20元", "<p>黑色<p>价格<p>26元", ("黑色", "26元")),
-        ("", "<ul><li><a href=/1>A teaser</a><li>Oak \u202e</ul>", ("Oak \\u202e", "A teaser")),
+        (
+            "",
+            f"<ul>{TEASER}{TEASER}</ul><ol><li>Oak \u202e",
+            ("Oak \\u202e", "A teaser of four words"),
+        ),
     ],
     ids=[
         *("another counter", "a counter", "another age", "a number", "shared lines between"),

@@ -45,6 +45,18 @@ def unnamed(text):
     return f"<div><p>{text}</p></div>"
 
 
+IN_MAIN = {
+    "button": "<button>Buy for {}</button>",
+    "link": '<p>Town: <a href="/town">{}</a></p>',
+    "tags": '<ul><li><a href="/t/1">Garden</a></li><li><a href="/t/2">{}</a></li></ul>',
+    "aside": "<aside><p>Salary: {}</p></aside>",
+    "footer": "<article><footer>{}</footer></article>",
+    "form": '<form action="/cart"><div>{}</div><button>Buy</button></form>',
+    "dialog": "<dialog open><p>{}</p></dialog>",
+    "class": '<div class="author">{}</div>',
+}
+
+
 @pytest.fixture
 def crawls(tmp_path):
     """Crawl pages once more; return the verdict on each."""
@@ -115,6 +127,17 @@ def test_a_number_that_changes_outside_the_main_element_is_not_told(crawls):
         above = [f'<div class="top"><div>Outside: {each} degrees</div></div>' for each in outside]
         found = crawls([(n, page(n, above=above[n])) for n in range(9)])
     assert [verdict.change for verdict in found] == [0.0] * 9
+
+
+@pytest.mark.parametrize("value", ["EUR 40", "York"])
+@pytest.mark.parametrize("markup", IN_MAIN.values(), ids=IN_MAIN)
+def test_a_value_in_the_main_element_is_told_whatever_it_stands_in(crawls, markup, value):
+    pages = [(n, page(n, within=markup.format("EUR 30"))) for n in range(4)]
+    crawls(pages)
+    pages[3] = 3, page(3, within=markup.format(value))
+    found = crawls(pages, changes=True)
+    assert [verdict.change > 0 for verdict in found] == [False] * 3 + [True]
+    assert any(value in line for line in found[3].came)
 
 
 THIN = {
@@ -213,6 +236,15 @@ class TestSlots:
         told = [verdict.change > 0 for verdict in found]
         assert told == [True] * slots.VISITS + [False] * (20 - slots.VISITS)
         assert crawls.learnt == 1
+
+    def test_are_learnt_of_links_too(self, crawls):
+        def tagged(crawl, number):
+            return IN_MAIN["tags"].format(prose(100 * crawl + number).split()[1])
+
+        for crawl in range(2):
+            found = crawls([(n, page(n, within=tagged(crawl, n))) for n in range(20)])
+        told = [verdict.change > 0 for verdict in found]
+        assert told == [True] * slots.VISITS + [False] * (20 - slots.VISITS)
 
     def test_are_compared_if_the_user_says_so(self, crawls):
         for crawl in range(3):
