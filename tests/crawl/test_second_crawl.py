@@ -42,8 +42,9 @@ def test_second_crawl_keeps_the_pages_that_the_first_kept_unless_told_otherwise(
     assert stats["dedup/new"] == 0
 
     for path, edits in (("a", 0), ("b", 1)):
-        link = f"<a href='/new-of-{path}'>new</a>"
-        site.add(f"/{path}", paragraphs(1, edits, link=link, words=300))
+        link = "<li><a href='/{}'>An item of four words</a>"  # a link alone would be a change
+        links = link.format(f"new-of-{path}") + link.format(f"new-of-{path}#more")
+        site.add(f"/{path}", paragraphs(1, edits, link=f"<ul>{links}</ul>", words=300))
         site.add(f"/new-of-{path}", paragraphs(f"new of {path}"))
     dropping = {"DEDUP_REVISIT": "drop", "DEDUP_FOLLOW_LINKS": False}
 
