@@ -351,7 +351,7 @@ class _Comparison:
         is_link = ~places.is_prose & ~places.is_line
         if is_one:
             frame |= places.is_learnt
-        prose = compared & places.is_prose & places.in_main
+        prose = compared & places.is_prose & (places.in_main | places.in_span)
         shared = float((shares.words - shares.missing)[prose].sum())
         if candidate.kinship == "series" or shared < ARTICLE_WORDS:
             return frame

@@ -647,3 +647,17 @@ class TestMenus:
     def test_one_headline_must_stand_in_the_other(self, markup, head, expected):
         text = MARKUP[markup](TEXT)
         assert elsewhere(page(text), page(text, head)) == expected
+
+
+@pytest.mark.parametrize("variants", [(), ("XL",), ("XL", "Kids")])
+def test_a_copy_beside_other_links_is_found_though_its_text_is_that_of_variants(variants):
+    """What two pages of a host show counts as frame; it is the article all the same."""
+    body = "<p>Colour: moss</p>" + paragraphs(TEXT)
+    named = [(f"jacket-{size}", f"Jacket {size}") for size in variants]
+    seen = crawl(
+        *(
+            (HOST + path, page(body, head, beside=f"<aside>{teasers(path, 2)}</aside>"))
+            for path, head in [*named, ("jacket", "Jacket"), ("jacket?sid=7", "Jacket")]
+        )
+    )
+    assert [verdict.outcome for verdict in seen] == ["new"] * (len(named) + 1) + ["near"]
