@@ -13,8 +13,8 @@ On the same host this may be missing:
     beside            blocks in an element that HTML names so (aside, nav, footer, form ...), but
                       lines only outside `main`
     teasers           links outside the prose, each with little text of its own, if the headline is
-                      a story's or if they stand outside the `main` element; but within it no
-                      link beside no other, and none that is too short for a headline
+                      a story's or if they stand outside the `main` element. Within it, a link that
+                      stands alone, or is too short for a headline, is a value
     one address       links, and all but values and lines with a label ("Colour: red") outside the
                       body of the text, and text in places where it changes at each visit, if
                       both URLs are spellings or views of one, or name one canonical URL
@@ -344,7 +344,7 @@ class _Comparison:
         """Return the blocks that may be missing on one host, by what is known of them."""
         page, candidate, places, shares = self.page, self.candidate, self.places, self.shares
         is_one = candidate.kinship in ONE_PAGE
-        own = places.are_fixed & (not is_one)
+        own = places.are_main_lines & (not is_one)
         frame = places.is_masked | (places.is_frame & ~(places.are_values | own))
         if not self.allowed.share or "content" in page.selected:
             return frame

@@ -9,7 +9,7 @@ Cost: 0.2 ms for 200 blocks.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -127,18 +127,18 @@ class Places:
         return lines | (self.is_lone_link & self.in_span)
 
     @cached_property
-    def are_fixed(self) -> BoolArray:
+    def are_main_lines(self) -> BoolArray:
         """The lines and lone links of the page's main part, whatever element they stand in.
 
         A form may hold a price, the footer of an article a place.
         """
-        fixed: BoolArray = (self.is_line & ~self.is_item) | self.is_lone_link
-        return fixed & ~self.is_apart
+        lines: BoolArray = (self.is_line & ~self.is_item) | self.is_lone_link
+        return lines & ~self.is_apart
 
     @cached_property
     def has_slot(self) -> BoolArray:
         """The blocks whose place is learnt if their text changes at each visit."""
-        return self.is_prose | self.is_line | self.are_fixed
+        return self.is_prose | self.is_line | self.are_main_lines
 
     @cached_property
     def are_known(self) -> BoolArray:
@@ -149,7 +149,7 @@ class Places:
     def are_texts(self) -> BoolArray:
         """The blocks of text that are neither in a frame nor known to change by themselves."""
         is_text = (self.is_prose | self.is_line) & ~(self.is_item | self.is_framed)
-        return (is_text | self.are_fixed) & ~self.are_known
+        return (is_text | self.are_main_lines) & ~self.are_known
 
     @cached_property
     def are_own(self) -> BoolArray:
@@ -180,15 +180,15 @@ class Places:
         learnt = np.array(are_learnt, np.bool_)
         shown, in_main = np.array(times, np.intp), mask(contents.main)
         in_span, is_item = np.array(page.in_span, np.bool_), link_items(blocks)
-        is_link = np.array([kind == "link" for kind in kinds], np.bool_)
+        is_link = _mask_of("link", kinds)
         words = np.array([block.words for block in blocks])
         first, end = contents.of_unframed.body
         of_main = _main_element(blocks)
         return cls(
             times=shown,
             is_frame=np.array(are_frame, np.bool_),
-            is_prose=np.array([kind == "prose" for kind in kinds], np.bool_),
-            is_line=np.array([kind == "line" for kind in kinds], np.bool_),
+            is_prose=_mask_of("prose", kinds),
+            is_line=_mask_of("line", kinds),
             in_new=in_main if contents.new is contents.main else mask(contents.new),
             in_main=in_main,
             in_span=in_span,
@@ -209,12 +209,14 @@ class Places:
     @classmethod
     def of_text(cls, kinds: Sequence[BlockKind]) -> "Places":
         """Return the columns for the blocks of a plain text: all are its main text."""
-        is_prose = np.array([kind == "prose" for kind in kinds], np.bool_)
+        is_prose = _mask_of("prose", kinds)
         no, yes = np.zeros_like(is_prose), np.ones_like(is_prose)
-        times = np.zeros(len(is_prose), np.intp)
-        texts = is_prose, ~is_prose, yes, yes, yes
-        others = no, no, no, no, no, no, no, no, no, no, no
-        return cls(times, no, *texts, *others, np.zeros(len(is_prose), np.uint16))
+        columns: dict[str, Any] = dict.fromkeys((each.name for each in fields(cls)), no)
+        columns |= {"is_prose": is_prose, "is_line": ~is_prose}
+        columns |= dict.fromkeys(("in_new", "in_main", "in_span"), yes)
+        columns["times"] = np.zeros(len(kinds), np.intp)
+        columns["slots"] = np.zeros(len(kinds), np.uint16)
+        return cls(**columns)
 
     def at(self, chosen: BoolArray) -> "Places":
         """Return the columns of the chosen blocks, given by a mask, (n,)."""
@@ -223,6 +225,11 @@ class Places:
             if chosen.all()
             else Places(*(getattr(self, each.name)[chosen] for each in fields(self)))
         )
+
+
+def _mask_of(name: BlockKind, kinds: Sequence[BlockKind]) -> BoolArray:
+    """Return which blocks are of a kind, (n,)."""
+    return np.array([kind == name for kind in kinds], np.bool_)
 
 
 def _is_masked(block: Block) -> bool:
