@@ -8,17 +8,17 @@ whether it is this page. Half of the page's own text must be there, and a third 
 still be here, or three quarters of the page's own text.
 
 What changes by itself was masked when the page was read, or stands in a learnt slot (`slots`).
-Links, items of links and elements that HTML names as beside are not told, but lines and lone links
-of the main part are. Links are the text of a list, a page with more words in links than outside.
-Other blocks beside the text are told if nothing was replaced at the same kind of place (a paragraph
-more or less, but not another teaser), or if a number alone was, in a learnt slot, too: a price. If
-a page has little text of its own, blocks outside its `main` element stand beside it.
+Lines and lone links of the main part are told. Other links, items of links and elements that HTML
+names as beside are not; but in a list, a page with more words in links than outside, the links are
+the text. A new block beside the text is told unless another text went from the same slot: a further
+paragraph is told, another teaser is not. If only a number differs from that text (a price), the
+block is told, also in a learnt slot. If a page has little text of its own, blocks outside its
+`main` element stand beside it.
 
 A record has three columns, compressed to 30 to 100 bytes in all:
 
     words   1 byte for each block of its row (`sketch`): the number of words, at most 127; 128 more
-            if it may be told that it went; 0 for a link, and for other blocks that are neither told
-            nor in a slot
+            if it may be told that it went; 0 for a block that is neither told nor in a slot
     rest    2 bytes for each block with words: a hash of its text without numbers; 0: it has none
     slot    2 bytes for each of these blocks: a hash of its kind of place, see `Places.slots`
 
