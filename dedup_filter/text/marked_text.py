@@ -59,8 +59,6 @@ _NO_TEXT_INPUTS = " hidden checkbox radio password file range color "
 _MOST_FRAMES, _MOST_IN_FRAMES, _MOST_NESTING = 64, 2**20, 3
 """Pages in `srcdoc` attributes that are read, their characters, and their depth of nesting. Pages
 beyond these bounds count as unread."""
-_LINKS = ("a", "button")
-"""Elements whose words count as link words: frames offer them to press."""
 _CONTAINERS = (
     "article aside blockquote dd details dialog div dl fieldset figure footer form header hgroup "
     "main menu nav ol section table td ul"
@@ -273,7 +271,9 @@ def _stylesheet(
         _template(["iframe[@srcdoc]"], framed + unread),
         _template(["script"], _choice(*scripts)),
         _template(["br"], _text(LINE_END) + inside),
-        _template(_LINKS, _text(LINK) + inside + _text(UNLINK)),
+        _template(["a"], _text(LINK) + inside + _text(UNLINK)),
+        # A button is drawn as a box, apart from the text around it.
+        _template(["button"], _text(f" {LINK}") + inside + _text(f"{UNLINK} ")),
         _template([f"a[{_PLACE}]"], inside),
     ]
     for tag in _INLINE:
@@ -367,7 +367,8 @@ def _deep_template(with_unread: bool) -> str:
         (_either("self", _CONTAINERS + _OTHER_BLOCKS), start),
         ("self::br", _text(LINE_END)),
         (f"not(self::text()) or {unread}", of_unread),
-        (_either("parent", _LINKS), _text(LINK) + _value(".") + _text(UNLINK)),
+        ("parent::a", _text(LINK) + _value(".") + _text(UNLINK)),
+        ("parent::button", _text(f" {LINK}") + _value(".") + _text(f"{UNLINK} ")),
         ("true()", _value(".")),
     )
     return (

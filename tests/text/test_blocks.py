@@ -54,6 +54,7 @@ BEFORE = "More than anything that is hidden"
             f"a<svg><title>t</title><desc>d</desc><g>{PICTURE}</g></svg>b",
             ["a", "one two", "three", "four", "five", "b"],
         ),
+        ("<p>S<button>Add to cart</button><a href=/>Acme</a>!", ["S Add to cart Acme!"]),
     ],
 )
 def test_texts(markup, texts):

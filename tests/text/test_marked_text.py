@@ -86,7 +86,8 @@ def walked(element, with_images):
         if "href" in element.attrib:
             leads_away = not get("href").startswith("#")
         is_link = tag == "button" or (tag == "a" and leads_away)
-        inside = f"{LINK}{inside}{UNLINK}" if is_link else f"{LINE_END * (tag == 'br')}{inside}"
+        gap, line = " " * (tag == "button"), LINE_END * (tag == "br")
+        inside = f"{gap}{LINK}{inside}{UNLINK}{gap}" if is_link else f"{line}{inside}"
         is_line = tag in ("b", "span") and ("y:block" in style or "y:table" in style)
         block = f"{OPEN}{tag} {OPEN}{inside}{CLOSE}"
         if tag in ("b", "span") and is_concealed(element):
