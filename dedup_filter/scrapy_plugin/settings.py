@@ -179,6 +179,12 @@ def _check_together(plugin: PluginSettings) -> None:
                 f"DEDUP_{name} needs an index that records dropped pages: set DEDUP_INDEX to the "
                 "path of a folder, or to redis://..."
             )
+    for name in ("revisit", "changes"):
+        if plugin.index == MEMORY and plugin.options.get(name) in ("drop", True):
+            raise ConfigError(
+                f"DEDUP_{name.upper()} needs an index that outlives the crawl: set DEDUP_INDEX to "
+                "the path of a folder, or to redis://..."
+            )
     has_file = plugin.url_rules_file is not None or folder_of(plugin.index) is not None
     if plugin.url_rules != "off" and not has_file:
         raise ConfigError(

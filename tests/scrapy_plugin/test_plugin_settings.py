@@ -79,6 +79,8 @@ def test_settings_are_read(settings, field, value):
         ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp:"),
         ({"REPORT": 5}, "DEDUP_REPORT must be the path of a file, not 5"),
         ({"REPORT": "r.html"}, "DEDUP_REPORT needs an index that records dropped pages"),
+        ({"REVISIT": "drop"}, "DEDUP_REVISIT needs an index that outlives the crawl"),
+        ({"CHANGES": True}, "DEDUP_CHANGES needs an index that outlives the crawl"),
         (
             {"URL_RULES": "learn", "URL_RULES_FILE": "rules.json"},
             "DEDUP_URL_RULES needs an index that records dropped pages",
