@@ -80,7 +80,6 @@ from dedup_filter.store.records import (
 )
 from dedup_filter.text.headlines import canonical_marks, part_hash
 from dedup_filter.text.page_url import Place, canonical, canonical_of, url_key
-from dedup_filter.text.plain_text import normalize_parts
 from dedup_filter.text.reading import Shown, clean_text
 from dedup_filter.thresholds import FRAME_TIMES, MOST
 from dedup_filter.wording import printable
@@ -448,7 +447,7 @@ class Judge:
         if found.reason == "no_text" or found.outcome == "same_template":
             return Claim(found, state="kept"), expected
         original = self._original(found)
-        counting = None if original is not None else self._counting(place, page, judged)
+        counting = None if original is not None else self._counting(page, judged)
         claim = Claim(found, counting=counting, original=original)
         is_repeat = found.original_page is not None
         if is_repeat and not (self._records_dropped or found.outcome == "revisit"):
@@ -485,8 +484,8 @@ class Judge:
         compared, found = found_by, self._compared(place, found_by, visit, config)
         if found.outcome == "revisit" and earlier is not None and not self._has_ended(earlier):
             found = found._replace(reason="again")
-        if earlier is not None and found.change and self._config.changes:
-            found = found._replace(went=self._went(page, earlier))
+        if visit is not None and found.change and self._config.changes:
+            found = found._replace(went=self._went(page, visit))
         if found_by.canonical:
             found = found._replace(canonical=canonical_of(place, found_by.canonical))
         if self._with_text:
@@ -552,19 +551,20 @@ class Judge:
             return None
         return next((each for each in there if each.page == there[0].original), there[0])
 
-    def _went(self, page: ReadPage, earlier: PageRecord) -> tuple[str, ...]:
-        """Return the first lines of an earlier version, if it was kept, that a page lacks."""
+    def _went(self, page: ReadPage, visit: tuple[PageRecord, Visit]) -> tuple[str, ...]:
+        """Return the first lines that went since an earlier visit, if that version was kept."""
+        earlier, went = visit[0], visit[1].went
         known = self._batch.contents.get(earlier.page) or self.store.content(earlier)
-        before, there = known.page(), {*page.normal}
+        before = known.page()
         if before is None:
             return ()
-        texts = [block.text for block in before.blocks if block.is_text]
-        lacking = [
-            text
-            for text, form in zip(texts, normalize_parts(texts), strict=True)
-            if form not in there
-        ]
-        return first_lines(lacking)
+        # Sixteen bits of a line that is still there may be those of another one.
+        there = {*page.shown.blocks}
+        return first_lines(
+            block.text
+            for block, hashed in zip(before.blocks, before.shown.blocks, strict=True)
+            if hashed & 0xFFFF in went and hashed not in there
+        )
 
     def _has_ended(self, record: PageRecord) -> bool:
         crawl = self._crawls.get(record.crawl)
@@ -612,7 +612,7 @@ class Judge:
         """Return the host for which a page is counted; "" for none: a plain text has no frame."""
         return place.host if self._config.learn_frames and not page.is_plain else ""
 
-    def _counting(self, place: Place, page: ReadPage, judged: "_Judged") -> Counting | None:
+    def _counting(self, page: ReadPage, judged: "_Judged") -> Counting | None:
         """Return how a page is counted whose original, if any, is kept; None: it is not."""
         counted, expected, found_by, found, was_shown, visit, *_ = judged
         if not counted.host.name:
@@ -627,10 +627,13 @@ class Judge:
             named = canonical_marks(url_key(found.canonical), expected.headline)
             evidence += map(part_hash, named)
         if visit is not None and visit[1].is_same:
-            # A paragraph that came to two pages of the host is a notice.
+            # A paragraph that came to two pages of the host is a notice. Copies are one page: they
+            # repeat one original, or have one heading.
+            heading = expected.headline.h1
+            at = part_hash(heading) if heading else visit[0].original or visit[0].page
             came = found_by.blocks.hashes[visit[1].came & found_by.blocks.places.is_prose].tolist()
             for block in came:
-                mark = visit_mark(block, place.key)
+                mark = visit_mark(block, at)
                 if mark not in counted.host.sightings:
                     evidence += [mark, frame_mark(block)]
         if judged.lessons is not None:

@@ -12,6 +12,7 @@ from dedup_filter.fingerprints import profile
 from dedup_filter.fingerprints.block_columns import BlockColumns
 from dedup_filter.fingerprints.places import BlockKind, Places
 from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.frames.slots import Learnt
 from dedup_filter.model import Document
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import Counts, Headline, part_hash
@@ -48,7 +49,7 @@ class Made(NamedTuple):
     is_row: bool = False
     is_masked: bool = False
     has_links: bool = False
-    is_learnt: bool = False
+    learnt: Learnt = Learnt.NOTHING
     slots: int = 0
 
     @property
@@ -89,7 +90,7 @@ class Alone(NamedTuple):
     counts: Counts = ()
     times: Sequence[int] = ()
     are_frame: Sequence[bool] = ()
-    are_learnt: Sequence[bool] = ()
+    learnt: Sequence[Learnt] = ()
     site_counts: Counts = ()
     is_frame_known: bool = False
     is_view: bool = False
@@ -122,7 +123,7 @@ def measured(
     counts = [{part_hash(text): times for text, times in headed.items()}]
     compared = [masked(block.text) if block.is_line else block.text for block in blocks]
     names = [each.name for each in fields(Places)]
-    dtypes = {"times": np.intp, "slots": np.uint16}
+    dtypes = {"times": np.intp, "learnt": np.uint8, "slots": np.uint16}
     columns = (
         np.array([getattr(block, name) for block in blocks], dtypes.get(name, np.bool_))
         for name in names

@@ -12,7 +12,8 @@ Lines and lone links of the main part are told. Other links, items of links and 
 names as beside are not; but in a list, a page with more words in links than outside, the links are
 the text. A new block beside the text is told unless another text went from the same slot: a further
 paragraph is told, another teaser is not. If only a number differs from that text (a price), the
-block is told, also in a learnt slot. If a page has little text of its own, blocks outside its
+block is told, also in a slot whose text is learnt to change; and any text, if it is a number that
+was learnt to change there. If a page has little text of its own, blocks outside its
 `main` element stand beside it.
 
 A record has three columns, compressed to 30 to 100 bytes in all:
@@ -25,6 +26,7 @@ A record has three columns, compressed to 30 to 100 bytes in all:
 Knows no index and no store. Cost: 0.1 ms, linear in the number of blocks.
 """
 
+import re
 import zlib
 from collections.abc import Mapping
 from itertools import compress
@@ -44,13 +46,23 @@ from dedup_filter.fingerprints.sketch import (
     row_in,
     row_of,
 )
-from dedup_filter.frames.slots import SlotChange
+from dedup_filter.frames.slots import Learnt, SlotChange
 from dedup_filter.model import Again, Reason, Source
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import is_headed_alike
 from dedup_filter.thresholds import HALF, MIN_WORDS, MOST, THIRD
 
-_BLOCK = np.dtype([("words", np.uint8), ("rest", "<u2"), ("slot", "<u2")])
+_CURRENCIES = (
+    "eur usd gbp chf cny rmb jpy krw inr pln czk huf ron sek nok dkk rub uah try brl aud cad "
+    "euros? dollars? pounds? francs? yuan rupees? kr zł kč ft lei лв грн руб rs rp"
+)
+_IS_PRICE = re.compile(
+    r"\d[.,](?:\d\d?(?!\d)|[-–])|[$¢-¥₠-⃏＄￠￡￥￦元円圆圓원]"
+    rf"|(?<![^\W\d_])(?:{_CURRENCIES.replace(' ', '|')})(?![^\W\d_])",
+    re.IGNORECASE,
+)
+"""A number with decimals, or a currency."""
+_BLOCK = np.dtype([("row", "<u2"), ("words", np.uint8), ("rest", "<u2"), ("slot", "<u2")])
 _MOST_WORDS, _IS_TOLD = 127, 128
 _NO_ROWS = np.empty(0, _BLOCK)
 
@@ -88,6 +100,8 @@ class Visit(NamedTuple):
     """Which blocks came, (n,)."""
     told: BoolArray
     """Which of these are a change of the page, (n,)."""
+    went: frozenset[int]
+    """16 bits of each block of the earlier visit that went, and is a change of the page."""
     slots: Mapping[int, SlotChange]
     """Slot -> what its text did; empty if the other text has not stayed."""
 
@@ -110,23 +124,23 @@ def packed_visit(blocks: BlockColumns) -> bytes:
 def is_visit(packed: bytes, sketch: bytes) -> bool:
     """Return whether some bytes have the format of `packed_visit`, for the blocks of a sketch."""
     try:
-        _unpacked(packed, len(row_in(sketch)))
+        _unpacked(packed, row_in(sketch))
     except (ValueError, zlib.error):
         return False
     return True
 
 
-def _unpacked(packed: bytes, size: int) -> npt.NDArray[np.void]:
-    """Return what a record has of the blocks of its row, (size,); (0,) if it has nothing.
+def _unpacked(packed: bytes, row: npt.NDArray[np.uint16]) -> npt.NDArray[np.void]:
+    """Return what a record has of the n blocks of its row, (n,); (0,) if it has nothing.
 
     Raises ValueError or zlib.error: `packed` is nothing that `packed_visit` returns for such a row.
     """
     if not packed:
         return _NO_ROWS
-    unpacker = zlib.decompressobj(-9)
-    columns = unpacker.decompress(packed, size * _BLOCK.itemsize + 1)
+    unpacker, size = zlib.decompressobj(-9), len(row)
+    columns = unpacker.decompress(packed, size * _BLOCK.itemsize)
     rows = np.zeros(size, _BLOCK)
-    rows["words"] = np.frombuffer(columns, np.uint8, size)
+    rows["row"], rows["words"] = row, np.frombuffer(columns, np.uint8, size)
     known = rows["words"] > 0
     if len(columns) != size + 4 * known.sum() or not unpacker.eof or unpacker.unused_data:
         raise ValueError("columns of other blocks, or parts of columns")
@@ -142,16 +156,17 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
     """
     blocks, nothing = page.blocks, np.zeros(len(page.blocks.hashes), np.bool_)
     if page.digest == earlier.digest:
-        return Visit(True, 1.0, 0.0, nothing, nothing, _slots(blocks, nothing, _NO_ROWS, nothing))
+        slots = _slots(blocks, nothing, _NO_ROWS, nothing)
+        return Visit(True, 1.0, 0.0, nothing, nothing, frozenset(), slots)
     places, shares, row = blocks.places, blocks.shares_in(earlier.sketch), row_in(earlier.sketch)
     came: BoolArray = ~np.isin(row_of(blocks.hashes), row)
     if len(row) == MOST_BLOCKS:
         came &= shares.missing > 0
     try:
-        rows = _unpacked(earlier.visit, len(row))
+        rows = _unpacked(earlier.visit, row)
     except (ValueError, zlib.error):
         raise StoreCorrupt(f"the record of page {earlier.page} is damaged: its blocks") from None
-    gone = rows[(rows["words"] > 0) & ~np.isin(row, row_of(blocks.all_hashes))[: len(rows)]]
+    gone = rows[(rows["words"] > 0) & ~np.isin(rows["row"], row_of(blocks.all_hashes))]
     told, text, are_values = _are_told(blocks), places.are_own, _values(blocks, came, gone)
     main = text & (places.in_main | places.in_new)
     own = main if shares.words[main].sum() >= MIN_WORDS else text
@@ -166,10 +181,11 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
         and (back >= THIRD or share >= MOST)
         and is_headed_alike(page.headline, earlier.headline, page.counts)
     )
-    told = told | (are_values & places.is_learnt & ~places.is_masked)
-    told_came, change = _change(blocks, shares.missing, came, told, are_values, gone)
+    is_usual = np.where(are_values, places.learnt & Learnt.NUMBER, places.learnt & Learnt.TEXT) > 0
+    told = told | (came & places.is_learnt & ~is_usual & ~places.is_masked)
+    told_came, went, change = _change(blocks, shares.missing, came, told, are_values, gone)
     slots = _slots(blocks, came, gone, are_values) if is_same else {}
-    return Visit(is_same, share, change, came, told_came, slots)
+    return Visit(is_same, share, change, came, told_came, went, slots)
 
 
 def own_row(earlier: Stored) -> frozenset[int]:
@@ -184,11 +200,11 @@ def _change(
     told: BoolArray,
     are_values: BoolArray,
     gone: npt.NDArray[np.void],
-) -> tuple[BoolArray, float]:
-    """Return which blocks are a change of the page, and the share of words that came or went."""
+) -> tuple[BoolArray, frozenset[int], float]:
+    """Return what came and what went that is a change of the page, and its share of the words."""
     places, words = blocks.places, np.diff(blocks.ends)
     beside = came & ~told & places.are_texts
-    is_value = are_values & places.is_line & ~places.is_outside
+    is_value = are_values & (places.are_main_lines | (places.is_line & ~places.is_outside))
     told_came = (came & told) | (beside & (is_value | ~np.isin(places.slots, gone["slot"])))
     is_edited = told_came & places.is_prose & (missing < words)
     new = np.where(is_edited, np.maximum(missing, 1), words)
@@ -199,8 +215,10 @@ def _change(
     were_told = gone[(gone["words"] >= _IS_TOLD) & ~np.isin(gone["slot"], known)]
     went_words = float((were_told["words"] & _MOST_WORDS).sum())
     went_words = max(went_words - float((words - missing)[is_edited].sum()), 0.0)
-    in_all = float(words[told | told_came].sum()) + went_words
-    return told_came, min((came_words + went_words) / max(in_all, 1), 1.0)
+    is_shown = told | told_came | (places.in_span & ~places.has_links)
+    in_all = float(words[is_shown].sum()) + went_words
+    went = frozenset(were_told["row"].tolist())
+    return told_came, went, min((came_words + went_words) / max(in_all, 1), 1.0)
 
 
 def _slots(
@@ -212,19 +230,28 @@ def _slots(
     """
     places, words = blocks.places, np.diff(blocks.ends)
     is_text = places.has_slot & (came | ~places.are_known)
-    values = {*places.slots[is_text & are_values].tolist()}
     went, found = {*gone["slot"].tolist()}, dict[int, SlotChange]()
     in_all = float(words[is_text].sum())
-    for slot in {*places.slots[is_text].tolist()} - values:
+    for slot in {*places.slots[is_text].tolist()}:
         there = is_text & (places.slots == slot)
-        of_slot, new = float(words[there].sum()), float(words[there & came].sum())
-        if of_slot <= HALF * in_all and (not new or (new >= HALF * of_slot and slot in went)):
-            found[slot] = "change" if new else "stay"
-    changed = np.isin(places.slots, [slot for slot, change in found.items() if change == "change"])
+        numbers, of_slot = there & are_values, float(words[there].sum())
+        new = float(words[there & came].sum())
+        if any(map(_IS_PRICE.search, compress(blocks.texts, numbers.tolist()))):
+            found[slot] = "value"
+        elif of_slot > HALF * in_all:
+            continue
+        elif not new:
+            found[slot] = "stay"
+        elif numbers.any():
+            if new == of_slot:
+                found[slot] = "number" if numbers[there].all() else "both"
+        elif new >= HALF * of_slot and slot in went:
+            found[slot] = "change"
+    changed = np.isin(places.slots, [slot for slot, change in found.items() if change != "stay"])
     others = is_text & ~changed
     stayed = float(words[others & ~came].sum())
     has_stayed = stayed >= MOST * float(words[others].sum())
-    return {**(found if has_stayed else {}), **dict.fromkeys(values, "value")}
+    return {slot: change for slot, change in found.items() if has_stayed or change == "value"}
 
 
 def _values(blocks: BlockColumns, came: BoolArray, gone: npt.NDArray[np.void]) -> BoolArray:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dedup_filter.frames.slots import Learnt
 from dedup_filter.text.blocks import Block, Containers
 from dedup_filter.text.content import (
     Content,
@@ -27,6 +28,7 @@ from dedup_filter.thresholds import FRAME_TIMES, HEADLINE_WORDS, LINE_WORDS, MIN
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+UInt8Array = npt.NDArray[np.uint8]
 UInt16Array = npt.NDArray[np.uint16]
 
 _ROWS = ("item", "pair", "cell", "caption", "code")
@@ -115,8 +117,8 @@ class Places:
     is_masked: BoolArray
     """Whether a part of it changes by itself, and the rest are words: "Read 1,037 times"."""
     has_links: BoolArray
-    is_learnt: BoolArray
-    """Whether it stands where the text of the host changes at each visit, see `frames.slots`."""
+    learnt: UInt8Array
+    """What changes at each visit where it stands: flags, see `frames.slots`."""
     slots: UInt16Array
     """Hash of its kind of place: the names of the two innermost elements around it."""
 
@@ -139,6 +141,11 @@ class Places:
     def has_slot(self) -> BoolArray:
         """The blocks whose place is learnt if their text changes at each visit."""
         return self.is_prose | self.is_line | self.are_main_lines
+
+    @cached_property
+    def is_learnt(self) -> BoolArray:
+        """The blocks that stand where the text of the host, or a number, changes at each visit."""
+        return self.learnt > Learnt.NOTHING
 
     @cached_property
     def are_known(self) -> BoolArray:
@@ -164,7 +171,7 @@ class Places:
         contents: "Contents",
         times: Sequence[int],
         are_frame: Sequence[bool],
-        are_learnt: Sequence[bool],
+        learnt: Sequence[Learnt],
     ) -> "Places":
         """Return the columns for all blocks of a page, by their kinds and the texts they are in."""
         blocks = page.blocks
@@ -177,8 +184,9 @@ class Places:
             are_chosen[[block.position for block in chosen]] = True
             return are_chosen[positions]
 
-        learnt = np.array(are_learnt, np.bool_)
         shown, in_main = np.array(times, np.intp), mask(contents.main)
+        of_slots = np.array(learnt, np.uint8)
+        is_known = (shown >= FRAME_TIMES) | (of_slots > Learnt.NOTHING)
         in_span, is_item = np.array(page.in_span, np.bool_), link_items(blocks)
         is_link = _mask_of("link", kinds)
         words = np.array([block.words for block in blocks])
@@ -193,7 +201,7 @@ class Places:
             in_main=in_main,
             in_span=in_span,
             is_beside=(positions < first) | (positions >= end),
-            is_framed=(shown < FRAME_TIMES) & ~learnt & ~mask(contents.of_unframed.candidates),
+            is_framed=~(is_known | mask(contents.of_unframed.candidates)),
             is_outside=_outside(of_main, positions),
             is_apart=_outside(of_main or _without_menu(blocks, (first, end)), positions),
             is_above=(positions < first_link(blocks)) & ~in_span,
@@ -202,7 +210,7 @@ class Places:
             is_row=np.array([block.kind in _ROWS for block in blocks], np.bool_),
             is_masked=np.array(list(map(_is_masked, blocks)), np.bool_),
             has_links=np.array([block.link_words > 0 for block in blocks], np.bool_),
-            is_learnt=learnt,
+            learnt=of_slots,
             slots=np.array(page.shown.slots, np.uint16),
         )
 
@@ -215,6 +223,7 @@ class Places:
         columns |= {"is_prose": is_prose, "is_line": ~is_prose}
         columns |= dict.fromkeys(("in_new", "in_main", "in_span"), yes)
         columns["times"] = np.zeros(len(kinds), np.intp)
+        columns["learnt"] = np.zeros(len(kinds), np.uint8)
         columns["slots"] = np.zeros(len(kinds), np.uint16)
         return cls(**columns)
 

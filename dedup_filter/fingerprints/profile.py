@@ -180,12 +180,12 @@ def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> Pa
     else:
         left_out = [
             FRAME_TIMES if is_learnt else times
-            for times, is_learnt in zip(context.times, context.are_learnt, strict=True)
+            for times, is_learnt in zip(context.times, context.learnt, strict=True)
         ]
         contents, headline = contents_of(content, left_out), context.headline
         document = content.document(contents.known_by, contents.main)
         hashes = np.array(content.shown.blocks, np.uint64)
-        marks = context.are_frame, context.are_learnt
+        marks = context.are_frame, context.learnt
         places = Places.of(content, kinds, contents, context.times, *marks)
         learnt = np.unique(places.slots[places.is_learnt])
         chosen = places.in_span | places.in_main | places.in_new | places.is_line | ~places.is_frame

@@ -52,7 +52,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.frames.slots import are_learnt as learnt
+from dedup_filter.frames.slots import Learnt, learnt_of
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.content import ANY_MENU
 from dedup_filter.text.headlines import (
@@ -178,7 +178,7 @@ class HostContext:
     @property
     def measured(self) -> tuple[object, ...]:
         """All by which a profile depends on it, but `counts` and `site_counts`."""
-        return self.frame_times, self.are_learnt, self.headline, self.is_view
+        return self.frame_times, self.learnt, self.headline, self.is_view
 
     @cached_property
     def times(self) -> list[int]:
@@ -199,11 +199,11 @@ class HostContext:
         return [each >= FRAME_TIMES for each in self._times(marks, [self.host, *self.sites])]
 
     @cached_property
-    def are_learnt(self) -> list[bool]:
-        """Whether each of its blocks stands in a learnt slot of the host, see `slots`."""
+    def learnt(self) -> list[Learnt]:
+        """What is learnt of the slot of each of its blocks, see `slots`."""
         if not self.learns_changes:
-            return [False] * len(self.shown.blocks)
-        return learnt(self.host.sightings, self.shown.slots)
+            return [Learnt.NOTHING] * len(self.shown.blocks)
+        return learnt_of(self.host.sightings, self.shown.slots)
 
     @cached_property
     def pages_of_template(self) -> int:
@@ -326,9 +326,9 @@ def frame_mark(block: int) -> int:
     return block ^ 0x6672616D65  # any constant
 
 
-def visit_mark(block: int, url_key: int) -> int:
-    """Return 64 bits that say that a block came to the page at a URL."""
-    return block ^ url_key * 0x9E3779B97F4A7C15 & 2**64 - 1
+def visit_mark(block: int, page: int) -> int:
+    """Return 64 bits that say that a block came to a page, given by any number."""
+    return block ^ page * 0x9E3779B97F4A7C15 & 2**64 - 1
 
 
 @lru_cache(maxsize=1024)

@@ -150,7 +150,7 @@ class _Reasons:
         self._heads, self._title, self._sightings = heads, page.title, context.host.sightings
         positions = [block.position for block in page.blocks]
         self._times = dict(zip(positions, context.times, strict=True))
-        self._learnt = {*compress(positions, context.are_learnt)}
+        self._learnt = {*compress(positions, context.learnt)}
         is_new = contents.known_by is contents.new
         content = contents.of_new if is_new else contents.of_unframed
         self._most = 0 if is_new else FRAME_TIMES - 1

@@ -129,6 +129,22 @@ def test_a_number_that_changes_outside_the_main_element_is_not_told(crawls):
     assert [verdict.change for verdict in found] == [0.0] * 9
 
 
+def test_a_price_in_a_link_below_the_text_is_told(crawls):
+    """Below the body of the text, among links of other values."""
+
+    def goods(number, price):
+        links = "".join(
+            f'<div class="row"><a href="/{number}/{value[:3]}">{value}</a></div>'
+            for value in ("Acme", f"Buy for £{price}", "Hull")
+        )
+        text = f"<h1>Pot {number}</h1><div>{prose(number, words=90)}</div>{links}"
+        return number, f"<ul>{MENU}</ul><div>{text}</div>"
+
+    crawls([goods(n, 34.9) for n in range(6)])
+    found = crawls([goods(n, 29.9 if n == 5 else 34.9) for n in range(6)])
+    assert [verdict.change > 0 for verdict in found] == [False] * 5 + [True]
+
+
 @pytest.mark.parametrize("value", ["EUR 40", "York"])
 @pytest.mark.parametrize("markup", IN_MAIN.values(), ids=IN_MAIN)
 def test_a_value_in_the_main_element_is_told_whatever_it_stands_in(crawls, markup, value):
@@ -218,6 +234,29 @@ def test_lines_that_went_are_named_if_pages_are_kept(crawls):
         ((f"EUR {20 + n}",), ("EUR 19",)) for n in range(5)
     ]
     assert found[0].as_json()["went"] == ["EUR 19"]
+
+
+def test_of_what_changes_by_itself_neither_half_is_told(crawls):
+    def shown(crawl):
+        parts = f"<aside>{quote(crawl)}</aside>", f"<p>{13 * crawl + 60} views</p>"
+        return [(0, page(0, within=PRICES["row"].format(20 + crawl), beside="".join(parts)))]
+
+    options = {"changes": True, "keep_text": True}
+    crawls(shown(0), **options)
+    (found,) = crawls(shown(1), **options)
+    assert (found.came, found.went) == (("EUR 21",), ("EUR 20",))
+    assert found.change < 0.05
+
+
+def test_one_price_is_a_small_change_of_a_page_whose_text_is_frame_of_its_host(crawls):
+    def goods(number, price):
+        parts = f"<h1>Chair {number}</h1><p>EUR {price}</p><p>{prose(5, words=90)}</p>"
+        return number, f"<ul>{MENU}</ul><main>{parts}</main>"
+
+    crawls([goods(n, 30) for n in range(6)])
+    found = crawls([goods(n, 40 if n == 3 else 30) for n in range(6)])
+    assert [verdict.change > 0 for verdict in found] == [n == 3 for n in range(6)]
+    assert found[3].change < 0.1
 
 
 def test_a_paragraph_more_and_a_paragraph_less_are_told(crawls):
@@ -311,6 +350,49 @@ class TestSlots:
         assert crawl(2, price=45).change > 0
         assert crawls([(0, page(0, beside=unnamed("Sold out at present")))])[0].change > 0
 
+    @pytest.mark.parametrize("text", ["{} people follow", "It is 14:{}:09", "Readers online: {}"])
+    def test_with_a_counter_are_learnt_after_three_visits(self, crawls, text):
+        def counters(crawl):
+            return [(n, page(n, within=unnamed(text.format(10 + 9 * crawl + n)))) for n in range(9)]
+
+        for crawl in range(slots.NUMBER_VISITS):
+            found = crawls(counters(crawl))
+            assert crawl == 0 or all(verdict.change > 0 for verdict in found)
+        found = crawls(counters(slots.NUMBER_VISITS))
+        told = [verdict.change > 0 for verdict in found]
+        assert told == [True] * slots.URLS + [False] * (9 - slots.URLS)
+        sold_out = [(n, page(n, within=unnamed("Sold out"))) for n in range(9)]
+        assert crawls.learnt == 1
+        assert all(verdict.change > 0 for verdict in crawls(sold_out[:2]))
+
+    def test_with_a_counter_beside_advertisements_are_learnt(self, crawls):
+        def beside(crawl, number):
+            parts = (
+                prose(100 * crawl + number, words=9),
+                f"Readers online: {10 + 9 * crawl + number}",
+            )
+            return "".join(f"<div><p>{part}</p></div>" for part in parts)
+
+        for crawl in range(slots.NUMBER_VISITS + 2):
+            found = crawls([(n, page(n, beside=beside(crawl, n))) for n in range(9)])
+        assert [verdict.change for verdict in found] == [0.0] * 9
+
+    @pytest.mark.parametrize("price", ["EUR {}", "{} kr", "£{}", "{},-", "{}.50", "{}元"])
+    def test_are_not_learnt_from_prices_of_each_day(self, crawls, price):
+        for crawl in range(slots.NUMBER_VISITS + 2):
+            prices = [unnamed(price.format(10 + 9 * crawl + n)) for n in range(9)]
+            found = crawls([(n, page(n, within=prices[n])) for n in range(9)])
+            assert crawl == 0 or all(verdict.change > 0 for verdict in found)
+        assert not crawls.learnt
+
+    def test_are_not_learnt_from_new_numbers_that_come_twice(self, crawls):
+        """A sale begins, ends, and nothing else changes, until one price does."""
+        for numbers in ([90] * 9, [70] * 9, [90] * 9, [90] * 9, [90] * 8 + [80]):
+            goods = [(n, page(n, within=unnamed(f"Price {numbers[n] + n}"))) for n in range(9)]
+            found = crawls(goods)
+        assert [verdict.change > 0 for verdict in found] == [False] * 8 + [True]
+        assert not crawls.learnt
+
     def test_with_other_names_at_each_visit_are_not_learnt(self, crawls):
         def renamed(crawl, html):
             name = "abcdefgh"[crawl]
@@ -372,6 +454,21 @@ def test_a_notice_that_comes_to_all_pages_is_frame_after_two(crawls):
     found = crawls([(n, page(n, beside=notice)) for n in range(12)])
     assert outcomes(found) == {"revisit"}
     assert [verdict.change > 0 for verdict in found[3:]] == [False] * 9
+
+
+def test_a_paragraph_that_comes_to_a_page_and_its_print_view_is_no_notice(crawls):
+    def site(*more):
+        text = page(1, beside="".join(f"<p>{each}</p>" for each in more))
+        views = [("1/print", text.replace(f"<ul>{MENU}</ul>", "Printed")), ("1/text", text)]
+        return [
+            *((n, page(n)) for n in range(2, 9)),
+            *views,
+            ("1", text.replace("</main>", "</main>+")),
+        ]
+
+    crawls(site())
+    found = crawls(site(prose(77, words=40)))[-3:]
+    assert all(verdict.outcome == "new" or verdict.change > 0 for verdict in found)
 
 
 def test_a_clock_that_goes_backwards_changes_nothing(crawls, tmp_path, monkeypatch):
