@@ -4,8 +4,8 @@
     phrases in both directions, headlines -> still this page, or another one
 
 Other pages are asked whether text of the page would be lost (`rule`); an earlier visit is asked
-whether it is this page. Half of the page's own text must be there, and a third of the earlier text
-still be here, or three quarters of the page's own text.
+whether it is this page. Half of the page's own text must be there, with any numbers, and a third of
+the earlier text still be here, or three quarters of the page's own text.
 
 What changes by itself was masked when the page was read, or stands in a learnt slot (`slots`).
 Lines and lone links of the main part are told. Other links, items of links and elements that HTML
@@ -171,7 +171,8 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
     main = text & (places.in_main | places.in_new)
     own = main if shares.words[main].sum() >= MIN_WORDS else text
     words = float(shares.words[own].sum())
-    share = 1 - float(shares.missing[own].sum()) / words if words else 1.0
+    missing = float(shares.missing[own & ~are_values].sum())
+    share = 1 - missing / words if words else 1.0
     there, _, size = (
         int(each[0]) for each in contained(np.unique(blocks.shingles), [earlier.sketch])
     )

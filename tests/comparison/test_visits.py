@@ -259,6 +259,20 @@ def test_one_price_is_a_small_change_of_a_page_whose_text_is_frame_of_its_host(c
     assert found[3].change < 0.1
 
 
+def test_a_page_of_numbers_is_still_this_page_when_all_of_them_change(crawls):
+    def station(number, day):
+        values = (("Level", 40), ("Flow", 900), ("Water", 3), ("Air", 7), ("Rain", 1))
+        rows = "".join(f"<li>{name}: {10 * value + day}</li>" for name, value in values)
+        text = f"<h1>Station {number}</h1><ul>{rows}</ul><p>{prose(5, words=40)}</p>"
+        return number, f"<ul>{MENU}</ul><main>{text}</main>"
+
+    for day in range(3):
+        found = crawls([station(n, day) for n in range(6)])
+    assert outcomes(found) == {"revisit"}
+    assert all(verdict.change > 0 for verdict in found)
+    assert crawls.size == 6
+
+
 def test_a_paragraph_more_and_a_paragraph_less_are_told(crawls):
     more = f"<p>{prose(7, words=40)}</p>"
     crawls([(n, page(n, beside=more if n == 1 else "")) for n in range(4)])
