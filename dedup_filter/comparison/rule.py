@@ -348,7 +348,6 @@ class _Comparison:
         frame = places.is_masked | (places.is_frame & ~(places.are_values | own))
         if not self.allowed.share or "content" in page.selected:
             return frame
-        is_link = ~places.is_prose & ~places.is_line
         if is_one:
             frame |= places.is_learnt
         prose = compared & places.is_prose & (places.in_main | places.in_span)
@@ -357,7 +356,7 @@ class _Comparison:
             return frame
         heads = _words_of(headlines(page.headline, page.counts), page)
         is_story = any(len(each) >= HEADLINE_WORDS for each in heads)
-        is_item = (is_link | places.is_item) & ~(places.in_main | own)
+        is_item = (places.is_link | places.is_item) & ~(places.in_main | own)
         # Beside the prose stands what its address shares; within it, only links of a story.
         is_teaser = is_item & (is_one | is_story | places.is_outside)
         labelled = places.is_line & self.page.blocks.are_labelled
@@ -375,7 +374,7 @@ class _Comparison:
         """
         places = self.places
         own = compared & places.in_span & (places.times == 0) & ~places.is_framed
-        own &= places.is_prose | places.is_line
+        own &= ~places.is_link
         lines = own & ~places.in_main
         lacking, of_lines = self._missing_of(own), self._missing_of(lines)
         shared = self._words(own) - lacking

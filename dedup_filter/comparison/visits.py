@@ -277,7 +277,7 @@ def _are_told(blocks: BlockColumns) -> BoolArray:
     places, words = blocks.places, np.diff(blocks.ends)
     text, within = places.are_own, ~places.is_outside
     inside: BoolArray = ~(places.is_framed | places.is_beside | places.are_known)
-    has_text = ((places.is_prose | places.is_line) & within).any()
+    has_text = (within & ~places.is_link).any()
     if has_text and words[text & within].sum() < MIN_WORDS:
         text, inside = text & within, inside & within
     is_list = words[inside & places.has_links].sum() > HALF * words[inside].sum()

@@ -90,7 +90,6 @@ class Places:
     """Whether it is marked as frame of the host, see `host_frames`."""
     is_prose: BoolArray
     is_line: BoolArray
-    """A block that is neither prose nor a line is links."""
     in_new: BoolArray
     """Whether it is in the text `new`; likewise in `main`."""
     in_main: BoolArray
@@ -123,6 +122,11 @@ class Places:
     """Hash of its kind of place: the names of the two innermost elements around it."""
 
     @cached_property
+    def is_link(self) -> BoolArray:
+        """The blocks that are mostly links."""
+        return ~(self.is_prose | self.is_line)
+
+    @cached_property
     def are_values(self) -> BoolArray:
         """The lines and lone links within the text, and rows: a size, a price, a date, a brand."""
         lines: BoolArray = self.is_line & (self.in_span | self.is_row)
@@ -140,7 +144,7 @@ class Places:
     @cached_property
     def has_slot(self) -> BoolArray:
         """The blocks whose place is learnt if their text changes at each visit."""
-        return self.is_prose | self.is_line | self.are_main_lines
+        return ~self.is_link | self.are_main_lines
 
     @cached_property
     def is_learnt(self) -> BoolArray:
@@ -155,7 +159,7 @@ class Places:
     @cached_property
     def are_texts(self) -> BoolArray:
         """The blocks of text that are neither in a frame nor known to change by themselves."""
-        is_text = (self.is_prose | self.is_line) & ~(self.is_item | self.is_framed)
+        is_text = ~(self.is_link | self.is_item | self.is_framed)
         return (is_text | self.are_main_lines) & ~self.are_known
 
     @cached_property
