@@ -38,6 +38,7 @@ import re
 import secrets
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
@@ -114,9 +115,9 @@ def _boundary(lead: int) -> str:
     return chr(lead) + "".join(chr(0xE000 + secrets.randbelow(0x1800)) for _ in range(3))
 
 
-_ALL = [_boundary(0xF800 + number) for number in range(15)]
+_ALL = [_boundary(0xF800 + number) for number in range(17)]
 OPEN, LINK, UNLINK, HIDE, UNHIDE, SCRIPT, UNSCRIPT, IMAGE, UNIMAGE, UNREAD, ENDUNREAD = _ALL[:11]
-_FRAME, _UNFRAME, SOURCE, UNSOURCE = _ALL[11:]
+_FRAME, _UNFRAME, SOURCE, UNSOURCE, _BEGIN, _END = _ALL[11:]
 CLOSE = OPEN + OPEN
 
 _ANY_MARK = re.compile("|".join(_ALL))
@@ -201,6 +202,7 @@ def _written(
 ) -> str:
     """Write a tree, and the pages in its frames while `room` lasts: their number and length."""
     marked = str(_stylesheet(bool(_is_deep(tree)), *options)(tree))
+    marked = _apart(marked) if _BEGIN[0] in marked else marked
     if _FRAME[0] not in marked:
         return marked
     first, *others = marked.split(_FRAME)
@@ -216,6 +218,17 @@ def _written(
             inner = "" if options[1] else f"{SCRIPT}{_NOTE}{OPEN}{page}{UNSCRIPT}"
         written += [inner, after]
     return "".join(written)
+
+
+def _apart(marked: str) -> str:
+    """Separate the texts of elements in a line that touch: "<b>11</b><b>1</b>" is not 111."""
+    for marks, left in ((_BEGIN + _END, ""), (_BEGIN * 2, _BEGIN), (_END * 2, _END)):
+        while marks in marked:
+            marked = marked.replace(marks, left)
+    first, *others = pieces = marked.split(_END + _BEGIN)
+    touch = (one[-1:].isalnum() and other[:1].isalnum() for one, other in pairwise(pieces))
+    others = [f" {other}" if is_so else other for is_so, other in zip(touch, others, strict=True)]
+    return "".join([first, *others]).replace(_BEGIN, "").replace(_END, "")
 
 
 def parts_of(marked: str) -> Parts:
@@ -260,39 +273,44 @@ def _stylesheet(
         (_MAY_BE_STATE, _text(f"{SCRIPT}{OPEN}") + data),
         ("true()", _text(f"{SCRIPT}{OPEN}{UNSCRIPT}") + unread),
     )
+    media = source + (unread or _note(".", lines))
+    # No predicate in a match: libxslt would count the siblings of each element for it.
     templates = [
         # Only the element: if it is part of a larger tree, its tail is not part of the page.
         '<xsl:template match="/"><xsl:apply-templates select="*"/></xsl:template>',
         _template(["style"], unread),
         _template(["svg"], _picture(unread, with_unread)),
         _template(_CHOICES, unread or _note(".", lines)),
-        _template(["audio", "iframe", "video"], source + (unread or _note(".", lines))),
+        _template(["audio", "video"], media),
+        _template(["iframe"], _choice(("@srcdoc", framed + unread), ("true()", media))),
         _template(["embed"], source + inside),
-        _template(["iframe[@srcdoc]"], framed + unread),
         _template(["script"], _choice(*scripts)),
         _template(["br"], _text(LINE_END) + inside),
-        _template(["a"], _text(LINK) + inside + _text(UNLINK)),
+        _template(
+            ["a"], _choice((_PLACE, inside), ("true()", _text(LINK) + inside + _text(UNLINK)))
+        ),
         # A button is drawn as a box, apart from the text around it.
         _template(["button"], _text(f" {LINK}") + inside + _text(f"{UNLINK} ")),
-        _template([f"a[{_PLACE}]"], inside),
     ]
     for tag in _INLINE:
         block = _text(f"{OPEN}{tag} {OPEN}") + inside + _text(CLOSE)
         hidden = (_IS_HIDDEN, _text(HIDE) + block + _text(UNHIDE))
-        body = _choice(hidden, (_IS_LINE, block), ("true()", inside))
-        # Any other predicate takes ten times as long.
-        templates.append(_template([f"{tag}[@style]", f"{tag}[@hidden]"], body))
+        within = _text(_BEGIN) + inside + _text(_END)
+        plain = ("not(@style or @hidden)", within)  # so are most
+        body = _choice(plain, hidden, (_IS_LINE, block), ("true()", within))
+        templates.append(_template([tag], body))
     templates += [_block_template(tag, inside) for tag in _CONTAINERS + _OTHER_BLOCKS]
     if with_sources:
         templates.append(_block_template("object", _source("@data") + inside))
     alternative = "" if with_unread else _note("@alt")
-    templates.append(_template(["img"], alternative + source + inside))
+    image = inside
+    if with_images:
+        address = _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
+        image = _choice(("normalize-space(@src)", address), ("true()", inside))
+    templates.append(_template(["img"], alternative + source + image))
     if alternative:
         value = _choice((_IS_SHOWN, _note("@value") + _note("@placeholder") + alternative))
         templates.append(_template(["input"], value + inside))
-    if with_images:
-        image = _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
-        templates.append(_template(["img[normalize-space(@src)]"], alternative + source + image))
     if is_deep:
         templates.append(_deep_template(with_unread))
     return etree.XSLT(

@@ -54,6 +54,7 @@ BEFORE = "More than anything that is hidden"
             f"a<svg><title>t</title><desc>d</desc><g>{PICTURE}</g></svg>b",
             ["a", "one two", "three", "four", "five", "b"],
         ),
+        ("<p><b>11</b><b>1</b> <i><b>H</b></i>i<i></i><span>2</span><i>x</i>", ["11 1 Hi2 x"]),
         ("<p>S<button>Add to cart</button><a href=/>Acme</a>!", ["S Add to cart Acme!"]),
     ],
 )
