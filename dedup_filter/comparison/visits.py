@@ -12,9 +12,9 @@ Lines and lone links of the main part are told. Other links, items of links and 
 names as beside are not; but in a list, a page with more words in links than outside, the links are
 the text. A new block beside the text is told unless another text went from the same slot: a further
 paragraph is told, another teaser is not. If only a number differs from that text (a price), the
-block is told, also in a slot whose text is learnt to change; and any text, if it is a number that
-was learnt to change there. If a page has little text of its own, blocks outside its
-`main` element stand beside it.
+block is told, also in a slot whose text is learnt to change; where a number is, other words are. A
+line that stands beside other lines than before is new, as in `rule`. If a page has little text of
+its own, blocks outside its `main` element stand beside it.
 
 A record has three columns, compressed to 30 to 100 bytes in all:
 
@@ -159,9 +159,7 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
         slots = _slots(blocks, nothing, _NO_ROWS, nothing)
         return Visit(True, 1.0, 0.0, nothing, nothing, frozenset(), slots)
     places, shares, row = blocks.places, blocks.shares_in(earlier.sketch), row_in(earlier.sketch)
-    came: BoolArray = ~np.isin(row_of(blocks.hashes), row)
-    if len(row) == MOST_BLOCKS:
-        came &= shares.missing > 0
+    came: BoolArray = ~shares.is_there
     try:
         rows = _unpacked(earlier.visit, row)
     except (ValueError, zlib.error):
@@ -246,7 +244,7 @@ def _slots(
         elif numbers.any():
             if new == of_slot:
                 found[slot] = "number" if numbers[there].all() else "both"
-        elif new >= HALF * of_slot and slot in went:
+        elif new >= HALF * of_slot and came[there].mean() >= MOST and slot in went:
             found[slot] = "change"
     changed = np.isin(places.slots, [slot for slot, change in found.items() if change != "stay"])
     others = is_text & ~changed

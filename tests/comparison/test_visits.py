@@ -259,6 +259,25 @@ def test_one_price_is_a_small_change_of_a_page_whose_text_is_frame_of_its_host(c
     assert found[3].change < 0.1
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Mail|up|Login|up|Search|down", "Mail|up|Login|down|Search|down"),
+        ("Monday|9-17|Tuesday|closed", "Monday|closed|Tuesday|9-17"),
+        ("Rovers|2|Town|1", "Rovers|1|Town|2"),
+    ],
+)
+def test_a_value_that_another_row_showed_before_is_told(crawls, before, after):
+    def shown(values):
+        cells = "".join(f"<td>{each}</td>" for each in values.split("|"))
+        return [(0, page(0, within=f"<table><tr>{cells}</tr></table>"))]
+
+    crawls(shown(before))
+    (found,) = crawls(shown(after), changes=True)
+    assert found.change > 0
+    assert found.came
+
+
 def test_a_page_of_numbers_is_still_this_page_when_all_of_them_change(crawls):
     def station(number, day):
         values = (("Level", 40), ("Flow", 900), ("Water", 3), ("Air", 7), ("Rain", 1))
@@ -292,7 +311,9 @@ class TestSlots:
 
     def test_are_learnt_of_links_too(self, crawls):
         def tagged(crawl, number):
-            return IN_MAIN["tags"].format(prose(100 * crawl + number).split()[1])
+            tags = [prose(100 * crawl + number + n).split()[1] for n in (0, 50)]
+            links = (f'<li><a href="/t/{each}">{each}</a></li>' for each in tags)
+            return f"<ul>{''.join(links)}</ul>"
 
         for crawl in range(2):
             found = crawls([(n, page(n, within=tagged(crawl, n))) for n in range(20)])
@@ -406,6 +427,21 @@ class TestSlots:
             found = crawls(goods)
         assert [verdict.change > 0 for verdict in found] == [False] * 8 + [True]
         assert not crawls.learnt
+
+    @pytest.mark.parametrize("tag", ["p", "span"])
+    def test_are_not_learnt_if_a_line_there_stays(self, crawls, tag):
+        """Class names of lines do not count."""
+
+        def shown(crawl, status="Open on all days"):
+            quoted = prose(crawl, words=24)
+            texts = ("status", status), ("quote", quoted)
+            lines = (f"<{tag} class={name}>{text}</{tag}><br>" for name, text in texts)
+            return "<div>" + "".join(lines) + "</div>"
+
+        for crawl in range(5):
+            found = crawls([(n, page(n, beside=shown(9 * crawl + n))) for n in range(8)])
+        found = crawls([(0, page(0, beside=shown(99, "Closed until further notice")))])
+        assert found[0].change > 0
 
     def test_with_other_names_at_each_visit_are_not_learnt(self, crawls):
         def renamed(crawl, html):
