@@ -170,10 +170,14 @@ def _shown(value: Any) -> str:
 
     >>> _shown({"kept": 1_200, "name": None, "repeats": {"near": 1}})
     'kept 1,200, name none, repeats (near 1)'
+    >>> _shown({"repeats": {}})
+    'repeats none'
     """
     if isinstance(value, Mapping):
-        shown = (f"({_shown(v)})" if isinstance(v, Mapping) else _shown(v) for v in value.values())
-        return ", ".join(f"{name} {each}" for name, each in zip(value, shown, strict=True))
+        shown = (
+            f"({_shown(v)})" if v and isinstance(v, Mapping) else _shown(v) for v in value.values()
+        )
+        return ", ".join(map(" ".join, zip(value, shown, strict=True))) or "none"
     if type(value) is int:
         return f"{value:,}"
     return "none" if value is None else str(value)

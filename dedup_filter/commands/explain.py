@@ -173,10 +173,10 @@ def _write_figures(values: dict[str, Any]) -> None:
         entry("selectors", "; ".join(_SELECTED[each] for each in values["selected"]))
     counts = " | ".join(values.get("headline", ()))
     h1, title = values["h1"] or "none", values["title"] or "none"
-    entry("headline", f"{f'{counts}; ' if counts else ''}h1: {h1}; title: {title}")
+    entry("headline", f"{f'{counts}; ' if counts else ''}own h1: {h1}; title: {title}")
     if values["host"] and "host_pages" in values:
         frame = "its frame is known" if values["is_frame_known"] else "its frame is not known"
-        entry("host", f"{values['host']}: {counted(values['host_pages'], 'page')} kept, {frame}")
+        entry("host", f"{values['host']}: {counted(values['host_pages'], 'page')} counted, {frame}")
     for text in values["texts"]:
         value = text["fingerprint"] or "nothing is looked up by it"
         entry("text", f"{text['name']}: {counted(text['words'], 'word')}, {value}")

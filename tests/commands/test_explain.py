@@ -34,7 +34,7 @@ def test_sections_for_people(page):
     for head in ("TEXT KEPT (", "LEFT OUT ("):
         assert f"\n{head}" in out
     assert "page frame by an element's tag" in out
-    assert "host         a.example: 0 pages kept, its frame is not known" in out
+    assert "host         a.example: 0 pages counted, its frame is not known" in out
 
 
 def test_one_object(page):
