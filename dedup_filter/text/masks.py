@@ -15,10 +15,10 @@ sign, a word for what changes by itself (`mask_words`).
                and not in a table, where "3d" is how long something takes
     counter    with a word for what sites count, if both end a part of the line: "3 comments", but
                not "5 views of the lake". If the word counts other things, too, both are the whole
-               part: "5 votes", but not "won by 5 votes"
+               part, and in no table: "5 votes", but not "won by 5 votes", nor "Yes | 5 votes"
     stamp      a date or a time after a word for touching or fetching the page: "updated", but not
                "published" or "until"
-    copyright  years after its sign
+    copyright  years after its sign, but not in a table: "Photograph | © 1911 Studio"
     tool       the version of the tool that has made the page: "created using Sphinx 1.1.3"
 
 A part of a line lies between "·", ",", brackets and the like. When in doubt a number stays: a page
@@ -33,7 +33,7 @@ than `_LONGEST` characters is left as it is, so the time is bounded.
 
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from dedup_filter.text import mask_words
@@ -116,11 +116,10 @@ def masked(line: str, *, in_table: bool = False) -> str:
         line = _BEFORE_CAPITAL.sub(_mask_counted, line)
         if not in_table and _MAY_BE_SHORT_AGE.search(line):
             line = _SHORT_AGE.sub(rf"\1{_MASK}", line)
-    signs = _signs(has_digit).of(lower, words)
-    for number, language in signs if len(signs) <= _MOST_SIGNS else ():
-        step = _STEPS[number]
-        if step.in_tables or not in_table:
-            line = step.mask(line, language)
+    signs = ((_STEPS[number], language) for number, language in _signs(has_digit).of(lower, words))
+    due = [each for each in signs if (each[0].in_tables if in_table else each[0].in_lines)]
+    for step, language in due if len(due) <= _MOST_SIGNS else ():
+        line = step.mask(line, language)
     return line
 
 
@@ -293,13 +292,7 @@ def _without_presence(line: str, language: str) -> str:
     return _ANY_NUMBER.sub(_MASK, line) if _present(language).search(line) else line
 
 
-_COUNTERS = (
-    mask_words.COUNTED,
-    mask_words.COUNTED_ALSO,
-    mask_words.COUNTED_ONE,
-    mask_words.NONE,
-    mask_words.LABELS,
-)
+_COUNTERS = mask_words.COUNTED, mask_words.COUNTED_ONE, mask_words.NONE, mask_words.LABELS
 
 
 class _Counter(NamedTuple):
@@ -316,8 +309,10 @@ class _Counter(NamedTuple):
 
 
 @cache
-def _counter(language: str) -> _Counter:
-    counted, also, one, none, labels = (_words(table, language) for table in _COUNTERS)
+def _counter(language: str, *, is_cell: bool) -> _Counter:
+    """Return the patterns of the words for what sites count; words with other uses in no cell."""
+    counted, one, none, labels = (_words(table, language) for table in _COUNTERS)
+    also = [] if is_cell else _words(mask_words.COUNTED_ALSO, language)
     labels += counted + also
     more = r"(?:(?:total|more|new|user|customer) )?" if language == "en" else ""
     before_word = _compiled(
@@ -343,8 +338,8 @@ def _mask_counted(found: re.Match[str]) -> str:
     return _MASK if found[1] in _all_counted() else found[0]
 
 
-def _without_counters(line: str, language: str) -> str:
-    counter = _counter(language)
+def _without_counters(line: str, language: str, *, is_cell: bool = False) -> str:
+    counter = _counter(language, is_cell=is_cell)
 
     def mask(found: re.Match[str]) -> str:
         before = found.string[: found.start()].rstrip()
@@ -368,7 +363,9 @@ class _Step(NamedTuple):
     without_digits: tuple[str, ...] = ()
     """The tables of signs in lines that have no digit."""
     in_tables: bool = True
-    """Whether it masks in a cell of a table, too; else the cell is the value of something."""
+    """Whether it masks in a cell of a table; else the cell is the value of something."""
+    in_lines: bool = True
+    """Whether it masks elsewhere."""
 
 
 def _each(
@@ -382,9 +379,15 @@ _STEPS = (
     _Step(_without_making, (mask_words.GENERATED,)),
     _Step(_without_stamps, (mask_words.STAMPED,)),
     _Step(_each(_tool, rf"\1 {_MASK}"), (mask_words.MADE_WITH,), in_tables=False),
-    _Step(_each(lambda _: _COPYRIGHT, rf"\1{_MASK}"), (mask_words.COPYRIGHT,)),
+    _Step(_each(lambda _: _COPYRIGHT, rf"\1{_MASK}"), (mask_words.COPYRIGHT,), in_tables=False),
     _Step(_each(_age), (mask_words.AGES,), (mask_words.AGES,)),
     _Step(_each(_day, rf"\1{_MASK}"), (mask_words.DAYS,), (mask_words.DAYS,), in_tables=False),
     _Step(_without_presence, (mask_words.ONLINE,)),
-    _Step(_without_counters, _COUNTERS, (mask_words.NONE,)),
+    _Step(
+        _without_counters,
+        (*_COUNTERS, mask_words.COUNTED_ALSO),
+        (mask_words.NONE,),
+        in_tables=False,
+    ),
+    _Step(partial(_without_counters, is_cell=True), _COUNTERS, (mask_words.NONE,), in_lines=False),
 )
