@@ -61,9 +61,16 @@ _FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 # The library turns some error replies into classes of its own and strips their first word. Its
 # versions differ in this, so both the class and the message are checked.
 _AWAY = set(
-    "ClusterDownError ConnectionError OutOfMemoryError ReadOnlyError RedisClusterException "
+    "ClusterDownError ConnectionError OSError OutOfMemoryError ReadOnlyError RedisClusterException "
     "TimeoutError TryAgainError".split()
 )
+_RACE = re.compile(
+    "I/O operation on closed file|dictionary changed size during iteration"
+    "|'NoneType' object has no attribute '(?:readline|read|recv|sendall|settimeout)'"
+)
+"""Errors of redis-py 5 if two threads find at once that a node has failed: one closes what the
+other one uses."""
+_ERRORS_OF_RACE = AttributeError, RuntimeError, ValueError
 _NOT_NOW = re.compile(
     r"(?:.*: )?-?(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN"
     r"|UNBLOCKED)\b"
@@ -223,7 +230,9 @@ class Connection:
             raise StoreAway(self._why)
         try:
             result = work(self._client)
-        except (RedisError, RedisClusterException) as error:
+        except (RedisError, RedisClusterException, OSError, *_ERRORS_OF_RACE) as error:
+            if isinstance(error, _ERRORS_OF_RACE) and not _RACE.match(str(error)):
+                raise
             fault = _meant(error, self.address)
             if isinstance(fault, StoreAway):
                 self._rest = min(max(2 * self._rest, _SHORTEST_REST), _LONGEST_REST)
@@ -409,7 +418,8 @@ def _meant(error: Exception, address: Address) -> StoreError:
             f"{where}: the server is a node of a cluster: its location begins with "
             f"{address.shown.partition(':')[0]}+cluster://"
         )
-    if kinds & _AWAY or _NOT_NOW.match(message) or _MOVING.search(message):
+    is_away = kinds & _AWAY or _NOT_NOW.match(message) or _RACE.match(message)
+    if is_away or _MOVING.search(message):
         if _MOVING.search(message):
             message = "a slot of the cluster is moving to another node"
         elif _OUT_OF_MEMORY.search(message):

@@ -53,6 +53,25 @@ def test_a_server_that_hangs_is_away_and_comes_back(start_redis, crawler, monkey
 
 
 @pytest.mark.parametrize(
+    ("error", "meant"),
+    [
+        (OSError(9, "Bad file descriptor"), StoreAway),
+        (ValueError("I/O operation on closed file."), StoreAway),
+        (RuntimeError("dictionary changed size during iteration"), StoreAway),
+        (AttributeError("'NoneType' object has no attribute 'readline'"), StoreAway),
+        (ValueError("a fault of our own"), ValueError),
+    ],
+)
+def test_a_race_within_the_client_library_is_an_outage(redis_server, crawler, error, meant):
+    def work(_):
+        raise error
+
+    connection = crawler(redis_server).conductor._process.connection
+    with pytest.raises(meant):
+        connection.call(work)
+
+
+@pytest.mark.parametrize(
     ("settle", "fate", "outcome"), [("commit", "kept", "near"), ("release", "gone", "new")]
 )
 def test_what_is_settled_and_never_told_of_is_done_once(
