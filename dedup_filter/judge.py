@@ -558,7 +558,7 @@ class Judge:
         before = known.page()
         if before is None:
             return ()
-        # Sixteen bits of a line that is still there may be those of another one.
+        # Two lines may have the same 16 bits. A line that the page still shows has not gone.
         there = {*page.shown.blocks}
         return first_lines(
             block.text

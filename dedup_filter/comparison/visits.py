@@ -7,14 +7,15 @@ Other pages are asked whether text of the page would be lost (`rule`); an earlie
 whether it is this page. Half of the page's own text must be there, with any numbers, and a third of
 the earlier text still be here, or three quarters of the page's own text.
 
-What changes by itself was masked when the page was read, or stands in a learnt slot (`slots`).
-Lines and lone links of the main part are told. Other links, items of links and elements that HTML
-names as beside are not; but in a list, a page with more words in links than outside, the links are
-the text. A new block beside the text is told unless another text went from the same slot: a further
-paragraph is told, another teaser is not. If only a number differs from that text (a price), the
-block is told, also in a slot whose text is learnt to change; where a number is, other words are. A
-line that stands beside other lines than before is new, as in `rule`. If a page has little text of
-its own, blocks outside its `main` element stand beside it.
+What changes by itself was masked when the page was read, or stands in a learnt slot (`slots`). A
+new line or lone link of the main part is a change of the page. Other links, items of links and
+elements that HTML names as beside are no change. But on a list, a page with more words in links
+than outside, the links are the text. A new block beside the text is a change, unless another text
+went from the same slot: a further paragraph is a change, another teaser is none. If a block differs
+from that text by a number alone (a price), it is a change, also in a slot whose text is learnt. In
+a slot whose number is learnt, only other words are a change. A line that stands beside other lines
+than before is new, as in `rule`. If a page has little text of its own, blocks outside its `main`
+element stand beside it.
 
 A record has three columns, compressed to 30 to 100 bytes in all:
 

@@ -172,18 +172,17 @@ def _check_together(plugin: PluginSettings) -> None:
             'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, but '
             'DEDUP_ACTION="tag" drops no items: set "learn", which only counts the requests'
         )
-    needs_records = ("REPORT", plugin.report is not None), ("URL_RULES", plugin.url_rules != "off")
-    for name, is_set in needs_records:
+    needs = (
+        ("REPORT", plugin.report is not None, "records dropped pages"),
+        ("URL_RULES", plugin.url_rules != "off", "records dropped pages"),
+        ("REVISIT", plugin.options.get("revisit") == "drop", "outlives the crawl"),
+        ("CHANGES", plugin.options.get("changes"), "outlives the crawl"),
+    )
+    for name, is_set, what in needs:
         if is_set and plugin.index == MEMORY:
             raise ConfigError(
-                f"DEDUP_{name} needs an index that records dropped pages: set DEDUP_INDEX to the "
-                "path of a folder, or to redis://..."
-            )
-    for name in ("revisit", "changes"):
-        if plugin.index == MEMORY and plugin.options.get(name) in ("drop", True):
-            raise ConfigError(
-                f"DEDUP_{name.upper()} needs an index that outlives the crawl: set DEDUP_INDEX to "
-                "the path of a folder, or to redis://..."
+                f"DEDUP_{name} needs an index that {what}: set DEDUP_INDEX to the path of a "
+                "folder, or to redis://..."
             )
     has_file = plugin.url_rules_file is not None or folder_of(plugin.index) is not None
     if plugin.url_rules != "off" and not has_file:
