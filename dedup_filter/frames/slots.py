@@ -107,10 +107,11 @@ def lessons(
             continue
         found.append(_hash(change, slot))
         visits[change] += 1
+        times = sum(visits.values())
         for kind in (each for each in _KINDS if change in each.changes):
             counted, urls = kind.counted(sightings, slot, url_key)
             found += counted
-            times, changes = sum(visits.values()), sum(visits[each] for each in kind.changes)
+            changes = sum(visits[each] for each in kind.changes)
             is_new = not (visits["value"] or known.get(slot, 0) & kind.learnt)
             if is_new and urls >= URLS and times >= VISITS and changes >= _SHARE * times:
                 found += [kind.hash("learnt", slot), _ANY]
