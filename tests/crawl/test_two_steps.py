@@ -34,6 +34,7 @@ def test_item_that_equal_fragments_complete_is_kept(project, site, paragraphs):
     done = project.crawl_well(*site.urls(*products), JOBDIR="job")
 
     kept = sorted(item["url"].removeprefix(site.url) for item in done.items)
-    assert kept == ["/p/1", "/p/2", "/stock/1"]
+    assert kept[:2] == products
+    assert kept[2:] in (["/stock/1"], ["/stock/2"])  # the one that Scrapy fetched first
     counts = {name: done.stats[f"dedup/{name}"] for name in ("new", "exact", "unjudged/other_page")}
     assert counts == {"new": 1, "exact": 1, "unjudged/other_page": 2}
