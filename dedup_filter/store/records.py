@@ -10,6 +10,7 @@ option selects the text of a page, but texts are compared in the same way with a
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
@@ -196,6 +197,7 @@ class Scheme:
             )
 
 
+@cache  # 2 ms a package: its metadata is parsed
 def _installed(package: str) -> str:
     try:
         return version(package)

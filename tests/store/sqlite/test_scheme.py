@@ -58,4 +58,5 @@ def test_a_dictionary_that_is_not_installed_by_name_has_no_version(monkeypatch):
         raise records.PackageNotFoundError(name)
 
     monkeypatch.setattr(records, "version", absent)
+    monkeypatch.setattr(records, "_installed", records._installed.__wrapped__)  # no cache
     assert Scheme.of().parts["jieba"] == "unknown"
