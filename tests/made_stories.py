@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from dedup_filter import NearDuplicateFilter, Verdict
 
@@ -14,6 +15,7 @@ HEADS = {"en": "Old harbour closed by early winter ice", "zh": "老港口冬季�
 HOST = "http://a.example/"
 
 
+@cache
 def paragraph(seed: object, words: int = 45, language: str = "en") -> str:
     """A paragraph whose phrases are in no other one."""
     chance = random.Random(f"{seed} {language}")

@@ -127,6 +127,7 @@ def test_a_process_says_what_is_said_in_that_of_the_tests():
     assert said == run("bits", "pairs", text="8\nnine\n")
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_it_quietly():
     many = "".join(f"{1 << a | 1 << b}\n" for a in range(64) for b in range(a))
     with start("bits", "pairs", "--max-distance", "4") as process:
@@ -253,6 +254,7 @@ def test_a_shell_completes_commands_options_folders_and_files(line, found):
     assert (code, out.splitlines(), err) == (0, found, "")
 
 
+@pytest.mark.slow
 def test_the_documented_line_makes_bash_complete(tmp_path):
     """Bash itself, with a script on PATH, as the documentation sets it up."""
     document = Path(__file__).parents[1] / "docs" / "command-line.md"

@@ -101,6 +101,7 @@ def test_verdicts_of_odd_pages_are_those_without_workers():
     assert judged(pages, workers=2) == judged(pages)
 
 
+@pytest.mark.slow
 def test_workers_of_a_daemon_load_nothing_from_its_folder(tmp_path, article):
     """It has no stderr, and they read a string of a class that they do not know in its process."""
     (tmp_path / "lxml.py").write_text("raise SystemExit('another lxml')")
@@ -201,6 +202,7 @@ def test_a_page_that_takes_too_long_is_kept_unjudged(pool, begin, caplog):
     assert "a page took too long" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_in_the_middle_of_an_answer_holds_up_nothing(
     pool, begin, monkeypatch
 ):

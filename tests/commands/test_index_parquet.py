@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 import duckdb
 import pytest
 from command_line import lines, refused, run
+from gate import slow
 from patience import PROCESSES
 
 from dedup_filter.errors import DedupError
@@ -130,7 +131,7 @@ def kill():
     os.kill(os.getpid(), 9)
 
 
-@pytest.mark.parametrize(("moment", "is_there"), [(fail, False), (kill, True)])
+@pytest.mark.parametrize(("moment", "is_there"), [(fail, False), slow(kill, True)])
 def test_what_fails_in_the_midst_leaves_what_was_there(tmp_path, moment, is_there):
     path = tmp_path / "t.parquet"
     if is_there:
@@ -184,6 +185,7 @@ def write_on_a_full_disk(path):
         write(map(record, range(1, 22_000)), path)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_leaves_nothing(tmp_path):
     pytest.importorskip("resource")
     process = PROCESSES.Process(target=write_on_a_full_disk, args=(tmp_path / "t.parquet",))

@@ -3,14 +3,13 @@
 import random
 
 import pytest
-from gate import rounds
+from gate import rounds, slow
 from made_stories import edited, page, paragraphs, story, teasers
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming.hamming_index import HammingIndex
 
 PAGES = rounds(60, 120)
-SLOW = pytest.mark.slow
 
 
 def stream(seed):
@@ -63,13 +62,13 @@ def asked(monkeypatch):
     ("seed", "options", "most"),
     [
         (1, {}, 64),
-        (3, {"max_distance": 6}, 1),
-        pytest.param(2, {}, 3, marks=SLOW),
-        pytest.param(8, {"shared_phrases": False}, 2, marks=SLOW),
-        pytest.param(4, {"scope": "host"}, 64, marks=SLOW),
-        pytest.param(5, {"canonical": True}, 64, marks=SLOW),
-        pytest.param(6, {"changes": True}, 64, marks=SLOW),
-        pytest.param(7, {"min_similarity": None}, 64, marks=SLOW),
+        slow(3, {"max_distance": 6}, 1),
+        slow(2, {}, 3),
+        slow(8, {"shared_phrases": False}, 2),
+        slow(4, {"scope": "host"}, 64),
+        slow(5, {"canonical": True}, 64),
+        slow(6, {"changes": True}, 64),
+        slow(7, {"min_similarity": None}, 64),
     ],
 )
 def test_the_verdicts_are_the_same(tmp_path, monkeypatch, asked, seed, options, most):

@@ -637,6 +637,7 @@ def test_a_url_that_is_met_twice_in_a_crawl_is_one_page(tmp_path, ways):
         assert found[2].is_duplicate
 
 
+@pytest.mark.slow
 def test_a_url_that_is_met_very_often_takes_no_longer(tmp_path, monkeypatch):
     """As the target of redirects is. Its records are not all read."""
     read = []

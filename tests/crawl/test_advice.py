@@ -44,6 +44,7 @@ def test_a_template_that_loses_its_pages_is_named_and_the_reason_why_others_are_
     assert command[3:] == [f"{site.url}/p/0", f"{site.url}/p/19"]
 
 
+@pytest.mark.slow
 def test_an_ordinary_site_gives_no_warning(crawl, project, site, paragraphs):
     """Of a menu, of articles and copies of some, of short pages and images, twice in one index.
 

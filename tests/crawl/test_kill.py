@@ -220,6 +220,7 @@ def test_killed_crawl_is_resumed_as_if_nothing_had_been(new_job, turn, most):
     job.check_at_the_end()
 
 
+@pytest.mark.slow
 def test_items_that_died_in_an_unwritten_feed_are_kept_when_their_pages_come_again(
     project, site, paragraphs
 ):

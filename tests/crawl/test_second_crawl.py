@@ -65,6 +65,7 @@ def test_the_log_and_the_command_line_count_the_same_kept_pages(crawl, project):
     assert told["pages"] > told["kept"]
 
 
+@pytest.mark.slow
 def test_a_resumed_job_is_the_same_crawl_and_after_a_kill_another(crawl, project):
     crawl("a", JOBDIR="job")
 

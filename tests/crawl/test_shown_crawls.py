@@ -66,6 +66,7 @@ def test_quick_start_prints_what_it_says_and_leaves_what_it_says(reader, feed_of
     assert feed_of("news-only.jsonl") == []
 
 
+@pytest.mark.slow
 def test_tuning_guide_is_followed_as_it_stands(beginner, feed_of):
     beginner.follow(TUNING)
 

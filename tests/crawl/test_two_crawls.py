@@ -55,6 +55,7 @@ def check(crawls):
     assert kept(crawls) == dict.fromkeys(range(PAGES), 1)
 
 
+@pytest.mark.slow
 def test_together_they_keep_each_page_once_and_later_crawls_know_them(crawl_both, redis_server):
     crawls = crawl_both({}, {"TWISTED_REACTOR": SELECT}, DEDUP_INDEX=redis_server.url)
 

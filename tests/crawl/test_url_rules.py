@@ -105,6 +105,7 @@ def texts(crawl):
     return {item["text"] for item in crawl.items}
 
 
+@pytest.mark.slow
 def test_a_crawl_learns_rules_and_the_next_one_applies_them(project, linked):
     project.spider(SPIDER.format(start=f"{linked.url}/story/0"))
     learning = project.crawl(DEDUP_URL_RULES="learn", DEDUP_INDEX="index")

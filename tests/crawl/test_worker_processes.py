@@ -45,7 +45,7 @@ def check(done, pages=PAGES):
         {"CONCURRENT_REQUESTS": 16, "TWISTED_REACTOR": SELECT},  # nothing can be waited for
         slow({"CONCURRENT_REQUESTS": 16, "DEDUP_FOLLOW_LINKS": False}),
         slow({"DEDUP_WORKERS": 1, "DEDUP_SOURCE": "item", "DEDUP_HTML_FIELD": "html"}),
-        {"DEDUP_WORKERS": "auto", "CONCURRENT_REQUESTS": 8, "DEDUP_INDEX": "redis"},
+        slow({"DEDUP_WORKERS": "auto", "CONCURRENT_REQUESTS": 8, "DEDUP_INDEX": "redis"}),
     ],
 )
 def test_each_way_of_judging_works(copied_site, project, redis_server, settings):

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_line import lines, refused, run, scanned
+from gate import slow
 from index_feed import article, item, write_jsonl
 from killed_scan import scan_and_be_killed
 from warc_samples import page, response
@@ -76,7 +77,7 @@ def test_the_archives_of_a_wacz_file_are_scanned_in_the_order_of_their_names(her
             assert mark["url"].encode() in member
 
 
-@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("compression", [slow(zipfile.ZIP_STORED), zipfile.ZIP_DEFLATED])
 def test_a_killed_scan_of_a_wacz_file_is_continued(tmp_path, compression):
     wacz(tmp_path / "a.wacz", WHOLE, compression)
     job = Scan([str(tmp_path / "a.wacz")], tmp_path / "u.warc.gz", options={"workers": 0})

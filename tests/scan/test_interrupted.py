@@ -95,7 +95,7 @@ def recorded(job):
         ]
 
 
-@pytest.mark.parametrize("make", [lines_files, parquet_files, warc_files])
+@pytest.mark.parametrize("make", [lines_files, slow(parquet_files), slow(warc_files)])
 @pytest.mark.parametrize("kills", [4, slow(10)], ids=["some", "many"])
 def test_a_scan_that_is_killed_at_any_step_ends_as_if_it_was_not(tmp_path, make, kills):
     whole = job_in(tmp_path / "whole", make)
@@ -146,7 +146,8 @@ def test_a_scan_with_workers_is_killed_by_the_system(tmp_path, monkeypatch):
         assert (tmp_path / f"{name or 'u.'}jsonl").read_bytes() == whole
 
 
-@pytest.mark.parametrize("entries", [30, slow(1), slow(71)])
+@pytest.mark.slow
+@pytest.mark.parametrize("entries", [1, 30, 71])
 def test_ctrl_c_between_a_verdict_and_its_entry_loses_no_page(tmp_path, monkeypatch, entries):
     whole = job_in(tmp_path / "whole", lines_files)
     scan(whole)
@@ -229,6 +230,7 @@ def test_a_forced_scan_forgets_the_other(interrupted, tmp_path):
     assert names == {"a.jsonl", "b.jsonl", "u.jsonl", "d.jsonl", "index"}
 
 
+@pytest.mark.slow
 def test_an_index_that_another_scan_has_used_meanwhile_loses_no_page(interrupted, tmp_path):
     folder = interrupted.output.parent
     other = Scan([write_jsonl(tmp_path / "c.jsonl", PAGES[50:60])], folder / "x.jsonl")

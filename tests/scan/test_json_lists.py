@@ -135,6 +135,7 @@ def test_a_file_cut_anywhere_gives_the_elements_before_the_cut(tmp_path):
     assert [bool(each.problem) for each in read(path)] == [False] * 4 + [True]
 
 
+@pytest.mark.slow
 def test_an_element_that_is_too_long_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setattr(json_text, "LONGEST_LINE", 2**20)
     long = b'{"text": "' + b"\\n]" * 10**7 + b'"}'
@@ -174,6 +175,7 @@ def test_a_scan_of_an_answer_gives_lines(tmp_path, monkeypatch, indent):
     assert (found["outcomes"], found["bad"]) == ({"new": 2, "exact": 2}, 1)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_list(tmp_path):
     path = tmp_path / "a.json"
     with path.open("w") as file:

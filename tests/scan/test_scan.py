@@ -10,7 +10,7 @@ import pytest
 from backports import zstd
 from command_line import lines, refused, run
 from command_line import scanned as scan
-from gate import rounds, slow
+from gate import rounds
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from index_feed import ITEMS, article, item, write_jsonl
@@ -349,7 +349,8 @@ def test_files_in_any_cut_give_the_same_as_one(tmp_path_factory, pages, data):
     assert one == two
 
 
-@pytest.mark.parametrize("workers", [0, slow(2)])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [0, 2])
 def test_no_more_is_read_ahead_than_the_workers_need(here, monkeypatch, workers):
     with (here / "a.jsonl").open("w") as file:
         for n in range(40):

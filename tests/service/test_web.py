@@ -173,6 +173,7 @@ def test_pages_that_wait_are_read_together():
 # Clients that end
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_if_one_of_four_clients_is_killed(serve, tmp_path):
     """Each page has a copy at each client; a client writes a page down before it commits it."""
     server = serve("--lease", "2")

@@ -7,6 +7,7 @@ from base64 import b64encode
 from math import inf
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from store_pages import page
@@ -153,6 +154,7 @@ def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, da
         assert read(again) == found
 
 
+@pytest.mark.slow
 def test_a_line_that_unpacks_to_much_is_refused_before_it_takes_memory(monkeypatch):
     monkeypatch.setattr("dedup_filter.text.page_bytes._MOST_BYTES", 10**6)
     bomb = zlib.compress(b"[" + b" " * 10**8)

@@ -85,6 +85,7 @@ def test_texts_with_nothing_in_common_and_empty_ones(page):
         assert len(shared) == longest_common(*words)
 
 
+@pytest.mark.slow
 def test_long_texts_that_differ_everywhere_take_no_time(page):
     one, other = ("".join(f"{side}{n % 97} same{n % 5} " for n in range(8_000)) for side in "ab")
     _, shared = told(page, one, other)

@@ -52,6 +52,7 @@ def number_in(text):
     return int(re.sub(r"\D", "", text))
 
 
+@pytest.mark.slow
 def test_overview_tells_the_figures(page, records, duplicates):
     told = page.locator("#overview .figures").inner_text().splitlines()
     figures = dict(zip(told[::2], told[1::2], strict=False))
@@ -133,6 +134,7 @@ def test_a_pair_is_shown_side_by_side_with_what_differs(page):
     assert f"{differing} bit" in page.locator("#pair .facts").inner_text()
 
 
+@pytest.mark.slow
 def test_clusters_open_with_the_kept_page_on_top(page, duplicates):
     page.keyboard.press("3")
     page.keyboard.press("j")

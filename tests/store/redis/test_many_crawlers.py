@@ -32,7 +32,7 @@ from dedup_filter import NearDuplicateFilter, judge
 
 MANY_MEET = 800
 """So many groups that crawlers meet at some of them, however the system runs their processes."""
-FEW, MANY = 80, 150
+MANY = 150
 META = "dedup:{pages}:meta"
 MOST_LOST = 8
 """Pages that four crawlers write in the time that a replica lags behind its master, and some."""
@@ -49,7 +49,7 @@ def each_way(few, many, on_cluster):
     return pytest.mark.parametrize(("servers", "way", "count"), kinds, indirect=["servers"])
 
 
-@each_way(40, MANY_MEET, 200)
+@each_way(24, MANY_MEET, 200)
 def test_crawlers_keep_each_content_once(servers, way, count):
     rounds = rounds_of_crawlers(f"{type(servers).__name__} {way}", count)
     with Together(servers.url, way, rounds) as crawlers:
@@ -91,39 +91,33 @@ def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(servers, way, cou
         assert len(pages) == count
 
 
-@pytest.mark.parametrize(
-    ("servers", "groups"),
-    [("redis_server", FEW), slow("redis_server", MANY), slow("redis_cluster", MANY)],
-    indirect=["servers"],
-)
-def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers, groups):
-    rounds = one_round_of_crawlers(type(servers).__name__, groups)
+@pytest.mark.slow
+@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"], indirect=True)
+def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers):
+    rounds = one_round_of_crawlers(type(servers).__name__, MANY)
     with Together(servers.url, "claim", rounds, lease=2) as crawlers:
-        crawlers.listen(until=2 * groups)
+        crawlers.listen(until=2 * MANY)
         crawlers.kill(0)
         crawlers.listen()
     assert 0 not in crawlers.ended
     require_no_loss(crawlers.became)
-    assert crawlers.whats()["dropped"] > groups // 4
+    assert crawlers.whats()["dropped"] > MANY // 4
     # Every page of the others was judged, however long a dead one had held what it repeats.
     assert set(crawlers.whats()) <= {"kept", "dropped", "released"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("servers", "way", "groups"),
-    [
-        ("redis_server", "see", 40),
-        slow("redis_server", "claim", 150),
-        slow("redis_cluster", "see", 150),
-    ],
+    ("servers", "way"),
+    [("redis_server", "claim"), ("redis_cluster", "see")],
     indirect=["servers"],
 )
-def test_crawlers_that_die_within_claims_leave_each_content_once(servers, way, groups):
+def test_crawlers_that_die_within_claims_leave_each_content_once(servers, way):
     """Three of four die, each in a call of the servers."""
     chance = random.Random(1)
-    calls = {0: 6 * groups, 1: 2 * groups, 2: 6 * groups}  # crawler 1 reads ahead: it makes fewer
+    calls = {0: 6 * MANY, 1: 2 * MANY, 2: 6 * MANY}  # crawler 1 reads ahead: it makes fewer
     dying = {number: chance.randrange(20, most) for number, most in calls.items()}
-    rounds = one_round_of_crawlers(f"{way} 1", groups)
+    rounds = one_round_of_crawlers(f"{way} 1", MANY)
     with Together(servers.url, way, rounds, lease=2, dying=dying) as crawlers:
         crawlers.listen()
     assert crawlers.ended == {3}
@@ -139,7 +133,7 @@ def test_crawlers_that_die_within_claims_leave_each_content_once(servers, way, g
         assert what != "dropped" or original in kept
         assert what != "dropped" or repeats(page, pages[original])
     assert of_dead & kept
-    assert crawlers.whats()["dropped"] > groups // 4
+    assert crawlers.whats()["dropped"] > MANY // 4
 
 
 def crawl_to_feed(url, pages, pipe):
@@ -193,13 +187,14 @@ def require_came_through(crawlers):
     assert crawlers.whats()["dropped"] > 0
 
 
-@pytest.mark.parametrize(("way", "groups"), [slow("claim", MANY), slow("see", MANY)])
-def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way, groups):
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["claim", "see"])
+def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way):
     server = start_redis(durable=True)
-    with Together(server.url, way, one_round_of_crawlers(way, groups)) as crawlers:
-        crawlers.listen(until=2 * groups)
+    with Together(server.url, way, one_round_of_crawlers(way, MANY)) as crawlers:
+        crawlers.listen(until=2 * MANY)
         server.kill()
-        crawlers.listen(until=3 * groups)
+        crawlers.listen(until=3 * MANY)
         server.start()
         crawlers.listen()
     require_came_through(crawlers)
@@ -207,14 +202,12 @@ def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way, 
     require_each_once(crawlers.became)
 
 
-@pytest.mark.parametrize(
-    ("way", "end", "groups"),
-    [slow("claim", "pause", MANY), slow("see", "kill", MANY)],
-)
-def test_a_node_that_fails_over_costs_no_page(start_redis_cluster, way, end, groups):
+@pytest.mark.slow
+@pytest.mark.parametrize(("way", "end"), [("claim", "pause"), ("see", "kill")])
+def test_a_node_that_fails_over_costs_no_page(start_redis_cluster, way, end):
     cluster = start_redis_cluster(replicas=True, timeout_ms=1_000)
-    with Together(cluster.url, way, one_round_of_crawlers(way, groups)) as crawlers:
-        crawlers.listen(until=groups)
+    with Together(cluster.url, way, one_round_of_crawlers(way, MANY)) as crawlers:
+        crawlers.listen(until=MANY)
         master = cluster.master_of(META)
         heir = cluster.replica_of(master)
         getattr(master, end)()

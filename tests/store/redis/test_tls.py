@@ -86,6 +86,7 @@ def test_an_index_behind_tls(start_tls, certificates):
         assert f"is set by {options} in the" in said
 
 
+@pytest.mark.slow
 def test_an_index_on_a_cluster_behind_tls(start_redis_cluster, certificates):
     cluster = start_redis_cluster(tls=certificates)
     nodes = ",".join(f"127.0.0.1:{node.tls_port}" for node in cluster.nodes)
