@@ -37,7 +37,8 @@ def parts(folder):
 
 
 @pytest.mark.slow
-def test_keeps_the_lines_that_the_local_scan_keeps(java, tmp_path, feed):
+@pytest.mark.usefixtures("of_processes")
+def test_keeps_the_lines_that_the_local_scan_keeps(tmp_path, feed):
     local, spark = tmp_path / "local.jsonl", tmp_path / "spark"
     wanted = report_of("scan", *feed, "-o", str(local), "--json")
     dropped = tmp_path / "dropped"
