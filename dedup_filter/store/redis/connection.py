@@ -418,7 +418,7 @@ def _meant(error: Exception, address: Address) -> StoreError:
             f"{where}: the server is a node of a cluster: its location begins with "
             f"{address.shown.partition(':')[0]}+cluster://"
         )
-    is_away = kinds & _AWAY or _NOT_NOW.match(message) or _RACE.match(message)
+    is_away = kinds & _AWAY or _NOT_NOW.match(message) or isinstance(error, _ERRORS_OF_RACE)
     if is_away or _MOVING.search(message):
         if _MOVING.search(message):
             message = "a slot of the cluster is moving to another node"
