@@ -199,7 +199,9 @@ class _Judging(NamedTuple):
         sampled = int(shares.sampled[stayed].sum())
         before = 1.0 if earlier.similarity is None else earlier.similarity
         least = min(before, MOST) - _TOLERANCE
-        if shares.there[stayed].sum() < least * sampled:
+        # If the original had all of it, a line that is not there has changed in the original.
+        has_changed = before == 1 and (stayed & places.are_lines & ~shares.is_there).any()
+        if has_changed or shares.there[stayed].sum() < least * sampled:
             return None
         found = found._replace(distance=_distance(page, original), reason=earlier.reason)
         is_same_host = bool(original.host) and original.host == self.place.host

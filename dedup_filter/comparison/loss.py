@@ -109,12 +109,15 @@ def known_prose(places: Places, shares: Shares) -> BoolArray:
 def unlike(places: Places, shares: Shares, chosen: BoolArray, prose: BoolArray) -> BoolArray:
     """Return which of some blocks another page lacks, or has with other words, (n,).
 
-    Sampled phrases show whether a paragraph is there. A line has too few of them, so it is missing,
-    unless the other page cuts its text into other blocks: half of the shared `prose`, (n,).
+    Phrases show whether a paragraph is there. Those of a line may stand in several other lines, so
+    it is missing, unless the other page cuts its text into other blocks: half of the shared
+    `prose`, (n,).
     """
     is_cut_alike = shares.words[prose & shares.is_there].sum() >= HALF * shares.words[prose].sum()
     missing: BoolArray = (shares.missing > 0) | (is_cut_alike & ~places.is_prose)
-    return missing & chosen & ~shares.is_there & (shares.there < shares.phrases)
+    is_said = (shares.there == shares.phrases) & ~(is_cut_alike & places.are_text_lines)
+    lacking: BoolArray = missing & chosen & ~shares.is_there & ~is_said
+    return lacking
 
 
 def _there_in_order(blocks: BlockColumns, sketch: bytes, lines: BoolArray) -> BoolArray:

@@ -110,7 +110,7 @@ class Visit(NamedTuple):
 def packed_visit(blocks: BlockColumns) -> bytes:
     """Return what a record has of the blocks of a page beside their row."""
     size, places = min(len(blocks.hashes), MOST_BLOCKS), blocks.places
-    is_told = _are_told(blocks) | places.are_texts
+    is_told = _are_told(blocks) | _texts(blocks)
     is_slot = places.has_slot & (places.is_learnt | ~places.are_known)
     words = np.diff(blocks.ends).clip(max=_MOST_WORDS) + _IS_TOLD * is_told
     words = np.where(is_told | is_slot, words, 0).astype(np.uint8)[:size]
@@ -166,7 +166,7 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
     except (ValueError, zlib.error):
         raise StoreCorrupt(f"the record of page {earlier.page} is damaged: its blocks") from None
     gone = rows[(rows["words"] > 0) & ~np.isin(rows["row"], row_of(blocks.all_hashes))]
-    told, text, are_values = _are_told(blocks), places.are_own, _values(blocks, came, gone)
+    told, text, are_values = _are_told(blocks), _own(blocks), _values(blocks, came, gone)
     main = text & (places.in_main | places.in_new)
     own = main if shares.words[main].sum() >= MIN_WORDS else text
     words = float(shares.words[own].sum())
@@ -203,9 +203,10 @@ def _change(
 ) -> tuple[BoolArray, frozenset[int], float]:
     """Return what came and what went that is a change of the page, and its share of the words."""
     places, words = blocks.places, np.diff(blocks.ends)
-    beside = came & ~told & places.are_texts
-    is_value = are_values & (places.are_main_lines | (places.is_line & ~places.is_outside))
-    told_came = (came & told) | (beside & (is_value | ~np.isin(places.slots, gone["slot"])))
+    lines = places.are_main_lines
+    is_value = are_values & (lines | (places.is_line & ~places.is_outside))
+    is_new = _texts(blocks) & (lines | ~np.isin(places.slots, gone["slot"]))
+    told_came = came & (told | (places.are_texts & (is_value | is_new)))
     is_edited = told_came & places.is_prose & (missing < words)
     new = np.where(is_edited, np.maximum(missing, 1), words)
     came_words = float(new[told_came].sum())
@@ -271,10 +272,27 @@ def _rests(blocks: BlockColumns, chosen: BoolArray) -> npt.NDArray[np.uint16]:
     return np.array(rests, "<u2")
 
 
+def _texts(blocks: BlockColumns) -> BoolArray:
+    """Return which blocks are texts, and no short links of a list beside the text but prices.
+
+    If an element `main` names the main part, such links in it may be other values: brands, tags.
+    """
+    places = blocks.places
+    are_links = places.is_item & places.is_link & places.is_beside & ~places.is_outside.any()
+    texts = compress(blocks.texts, are_links.tolist())
+    are_links[are_links] = [_IS_PRICE.search(text) is None for text in texts]
+    return places.are_texts & ~are_links
+
+
+def _own(blocks: BlockColumns) -> BoolArray:
+    """Return which of these blocks are the page's own text, and values."""
+    return blocks.places.are_own & _texts(blocks)
+
+
 def _are_told(blocks: BlockColumns) -> BoolArray:
     """Return which blocks are the page's own text, and values; of a list the links, too."""
     places, words = blocks.places, np.diff(blocks.ends)
-    text, within = places.are_own, ~places.is_outside
+    text, within = _own(blocks), ~places.is_outside
     inside: BoolArray = ~(places.is_framed | places.is_beside | places.are_known)
     has_text = (within & ~places.is_link).any()
     if has_text and words[text & within].sum() < MIN_WORDS:

@@ -4,8 +4,8 @@
     `BlockColumns`, a sketch                                ->  `Shares`: words, there or missing
 
 A block is there if the row of the sketch has it: a line, such as a price, only beside one of its
-neighbours, because "26.90" may be the price of something else. Of other blocks the sampled
-shingles tell which part is there.
+neighbours, and as often as here, because "26.90" may be the price of something else. Of other
+blocks the sampled shingles tell which part is there.
 
 Knows no host and no rule. Cost: 50 us for a sketch and 200 blocks.
 """
@@ -49,7 +49,7 @@ class Shares(NamedTuple):
     there: IntArray
     """How many of these it has."""
     is_there: BoolArray
-    """Whether the row of the other page has the block."""
+    """Whether the row of the other page has the block, a line beside one of its neighbours."""
     missing: FloatArray
     """Estimated words that the other page lacks; all words, if no shingle is sampled."""
     found: tuple[BoolArray, BoolArray]
@@ -82,6 +82,8 @@ class BlockColumns:
     """Words in a shingle."""
     ads: str = "window"
     """The name of the rule by which shingles are advertisements."""
+    ignores_numbers: bool = False
+    """Whether the words of lines lack their numbers."""
 
     @cached_property
     def hashes(self) -> UInt64Array:
@@ -116,15 +118,18 @@ class BlockColumns:
         }
 
     @cached_property
-    def _neighbours(self) -> tuple[UInt16Array, UInt32Array]:
-        """Return the row of the blocks, (n,), and each with the block before and after it, (4, n).
+    def _neighbours(self) -> tuple[IntArray, IntArray]:
+        """Return each block with the block before and after it, (4, n), and how often, (4, n).
 
-        The neighbours come first without the frame of the host, then with it.
+        The neighbours come first without the frame of the host, then with it. Of a link the number
+        does not count: a menu may stand twice on a page, and once beside the other's frame.
         """
-        row, whole = row_of(self.hashes), row_of(self.all_hashes)
-        own, around = _pairs(row), _pairs(whole)
-        first, second = around[:-1][self.chosen], around[1:][self.chosen]
-        return row, np.array((own[:-1], own[1:], first, second))
+        own, whole = _pairs(row_of(self.hashes)), _pairs(row_of(self.all_hashes))
+        pairs, times = (
+            np.array((mine[:-1], mine[1:], all_[:-1][self.chosen], all_[1:][self.chosen]), np.intp)
+            for mine, all_ in ((own, whole), (_times(own), _times(whole)))
+        )
+        return pairs, times * ~self.places.is_lone_link
 
     @cached_property
     def are_sentences(self) -> BoolArray:
@@ -163,17 +168,25 @@ class BlockColumns:
         sampled, there = (each[last] - each[start] for each in sums)
         is_short = words < self.size
         there = np.where(is_short & (there > 0), sampled, there)
-        row, (mine, pairs) = row_in(sketch), self._neighbours
+        row, mine = row_in(sketch), row_of(self.hashes)
         is_there = are_among(mine, np.sort(row))
-        is_line = self.places.is_line | self.places.is_lone_link
-        if is_line.any() and is_there.any():
-            theirs = np.sort(_pairs(row))
-            is_there &= ~is_line | are_among(pairs, theirs).any(0)
-        if len(row) == MOST_BLOCKS:  # the block may be one of those that follow
+        lines = is_there & self.places.are_lines
+        if lines.any():
+            is_there &= ~lines | self._are_beside(row)
+        # The block may be one of those that follow; the row has numbers that are not to count.
+        if len(row) == MOST_BLOCKS or self.ignores_numbers:
             is_there |= (sampled > 0) & (there == sampled)
         share = np.where(is_there, 1.0, there / np.maximum(sampled, 1))
         found = are_sampled, are_there
         return Shares(words, phrases, sampled, there, is_there, words * (1 - share), found)
+
+    def _are_beside(self, row: UInt16Array) -> BoolArray:
+        """Return which blocks a row has beside one of their neighbours, as often as here, (n,)."""
+        pairs, times = self._neighbours
+        theirs, counts = np.unique(_pairs(row), return_counts=True)
+        at = np.minimum(np.searchsorted(theirs, pairs), len(theirs) - 1)
+        are_beside: BoolArray = ((theirs[at] == pairs) & (counts[at] >= times)).any(0)
+        return are_beside
 
     def said_in(
         self, sketch: bytes, words: UInt64Array, among: BoolArray
@@ -206,8 +219,15 @@ class BlockColumns:
         return (min(lacking), max(lacking) + 1) if lacking else (0, size)
 
 
-def _pairs(row: UInt16Array) -> UInt32Array:
+def _times(values: IntArray) -> IntArray:
+    """Return how often each value occurs, (n,)."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    times: IntArray = counts[places]
+    return times
+
+
+def _pairs(row: UInt16Array) -> IntArray:
     """Return each block of a row, (n,), with the next one, and both ends alone: (n + 1,)."""
-    wide = np.concatenate(([0], row, [0])).astype(np.uint32)
-    pairs: UInt32Array = wide[:-1] << np.uint32(16) | wide[1:]
+    wide = np.concatenate(([0], row, [0])).astype(np.intp)
+    pairs: IntArray = wide[:-1] << 16 | wide[1:]
     return pairs

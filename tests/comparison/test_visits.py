@@ -121,6 +121,41 @@ def test_a_number_that_changes_beside_the_text_is_told(crawls, layout, price):
     assert [verdict.change for verdict in found] == [0.0] * 9
 
 
+@pytest.mark.parametrize(
+    ("line", "then"),
+    [
+        ("<p>Price: 30 euros</p><p>In stock</p>", "<p>Price: 30 euros</p><p>Sold out</p>"),
+        ("<h2>Status</h2><p>Open as ever</p>", "<h2>Status</h2><p>Closed for repairs</p>"),
+        ("<ul><li>Bar</li></ul><div>Daily</div>", "<ul><li>Bar</li></ul><div>On Mondays</div>"),
+        (
+            "<table><tr><td>2 years<td>5 ml<td>oral<tr><td>6 years<td>9 ml<td>oral</table>",
+            "<table><tr><td>2 years<td>9 ml<td>oral<tr><td>6 years<td>9 ml<td>oral</table>",
+        ),
+    ],
+    ids=["p", "heading", "div", "cell"],
+)
+def test_another_line_of_the_main_element_is_told_wherever_it_stands(crawls, line, then):
+    """Behind the last paragraph, too, and if another row has the same value."""
+    text = f"<html><main><h1>Oak chair</h1><p>{prose(1, words=60)}</p>{{}}</main>"
+    crawls([("oak", text.format(line))])
+    [found] = crawls([("oak", text.format(then))], revisit="drop")
+    assert (found.outcome, found.change > 0) == ("revisit", True)
+
+
+@pytest.mark.parametrize("element", ["div class=sidebar", "aside"])
+def test_other_short_links_beside_a_text_without_a_main_element_are_not_told(crawls, element):
+    def story(number, crawl):
+        topics = Random(f"{number} {crawl}").sample("Letters Sport Ferries Tides Cinema".split(), 3)
+        links = "".join(f'<li><a href="/s/{topic}">{topic}</a></li>' for topic in topics)
+        text = f"<h1>Story {number}</h1><p>{prose(number, words=90)}</p>"
+        beside = f"<{element}><h4>See also</h4><ul>{links}</ul></{element.split()[0]}>"
+        return number, f"<ul>{MENU}</ul><div><div>{text}</div>{beside}</div>"
+
+    crawls([story(n, 0) for n in range(6)])
+    found = crawls([story(n, 1) for n in range(6)])
+    assert [verdict.change for verdict in found] == [0.0] * 6
+
+
 def test_a_number_that_changes_outside_the_main_element_is_not_told(crawls):
     for day in range(2):
         outside = [Random(n + 100 * day).randrange(-9, 39) for n in range(9)]
@@ -463,6 +498,19 @@ class TestSlots:
             crawls([(n, page(n, within=unnamed(texts[n]), words=40)) for n in range(200)])
         assert crawls.learnt == 1
         assert crawls([(0, page(0, within=unnamed("Another text"), words=40))])[0].change == 0
+
+
+def test_a_dropped_copy_is_kept_when_a_line_of_its_original_changes(crawls):
+    text = (
+        f"<html><main><h1>Oak chair</h1><p>{prose(1, words=60)}</p><p>Price: {{}} euros</p></main>"
+    )
+    for prices, outcomes in (
+        ((30, 30), ["new", "exact"]),
+        ((90, 30), ["revisit", "new"]),
+        ((90, 30), ["revisit", "revisit"]),
+    ):
+        pages = zip(("oak", "sale"), map(text.format, prices), strict=True)
+        assert [verdict.outcome for verdict in crawls(pages)] == outcomes
 
 
 def test_a_dropped_copy_is_dropped_again_as_long_as_its_original_holds_it(tmp_path):

@@ -1,5 +1,6 @@
 """What a sketch has of each block of a page, against plain lists of words and of blocks."""
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -35,7 +36,7 @@ def triples(texts):
 
 
 def neighbours(texts):
-    return {*pairwise(["", *texts, ""])}
+    return Counter(pairwise(["", *texts, ""]))
 
 
 def short_name(text):
@@ -52,10 +53,9 @@ class Oracle:
 
     def is_there(self, number):
         names = ["", *self.names, ""]
-        beside = neighbours(self.other)
-        before, after = names[number : number + 2], names[number + 1 : number + 3]
-        is_beside = tuple(before) in beside or tuple(after) in beside
-        return self.names[number] in self.other and is_beside
+        here, there = neighbours(self.names), neighbours(self.other)
+        pairs = tuple(names[number : number + 2]), tuple(names[number + 1 : number + 3])
+        return any(there[pair] >= here[pair] for pair in pairs)
 
     def phrases(self, number):
         """The shingles within a block; of a short block those that have all its words."""
