@@ -116,8 +116,14 @@ def describe_change(url: str, verdict: Verdict) -> str:
     >>> change = Verdict("revisit", "http://a/", change=0.04, came=("EUR 26.90",), went=("EUR 25",))
     >>> describe_change("http://a/", change)
     '(4 %; came "EUR 26.90"; went "EUR 25"): http://a/'
+
+    Without kept texts, the text that went cannot be named.
+
+    >>> describe_change("http://a/", Verdict("revisit", "http://a/", change=0.04))
+    '(4 %; text went): http://a/'
     """
-    return f"({percent(verdict.change or 0)}{_lines_of(verdict)}): {_shown(url)}"
+    lines = _lines_of(verdict) or "; text went"
+    return f"({percent(verdict.change or 0)}{lines}): {_shown(url)}"
 
 
 def _lines_of(verdict: Verdict) -> str:
