@@ -125,9 +125,11 @@ class BlockColumns:
         does not count: a menu may stand twice on a page, and once beside the other's frame.
         """
         own, whole = _pairs(row_of(self.hashes)), _pairs(row_of(self.all_hashes))
+        # A row ends after so many blocks.
+        often = _times(own, own[:MOST_BLOCKS]), _times(whole, whole[:MOST_BLOCKS])
         pairs, times = (
             np.array((mine[:-1], mine[1:], all_[:-1][self.chosen], all_[1:][self.chosen]), np.intp)
-            for mine, all_ in ((own, whole), (_times(own), _times(whole)))
+            for mine, all_ in ((own, whole), often)
         )
         return pairs, times * ~self.places.is_lone_link
 
@@ -183,9 +185,8 @@ class BlockColumns:
     def _are_beside(self, row: UInt16Array) -> BoolArray:
         """Return which blocks a row has beside one of their neighbours, as often as here, (n,)."""
         pairs, times = self._neighbours
-        theirs, counts = np.unique(_pairs(row), return_counts=True)
-        at = np.minimum(np.searchsorted(theirs, pairs), len(theirs) - 1)
-        are_beside: BoolArray = ((theirs[at] == pairs) & (counts[at] >= times)).any(0)
+        there = _times(pairs, _pairs(row))
+        are_beside: BoolArray = np.any(there >= times.clip(min=1), axis=0)
         return are_beside
 
     def said_in(
@@ -219,10 +220,11 @@ class BlockColumns:
         return (min(lacking), max(lacking) + 1) if lacking else (0, size)
 
 
-def _times(values: IntArray) -> IntArray:
-    """Return how often each value occurs, (n,)."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    times: IntArray = counts[places]
+def _times(values: IntArray, row: IntArray) -> IntArray:
+    """Return how often each value, of any shape, occurs in a row."""
+    there, counts = np.unique(row, return_counts=True)
+    at = np.minimum(np.searchsorted(there, values), len(there) - 1)
+    times: IntArray = np.where(there[at] == values, counts[at], 0)
     return times
 
 

@@ -132,11 +132,6 @@ class Places:
         return self.is_line | self.is_lone_link
 
     @cached_property
-    def are_text_lines(self) -> BoolArray:
-        """The lines, and the lone links within the text."""
-        return self.is_line | (self.is_lone_link & self.in_span)
-
-    @cached_property
     def are_values(self) -> BoolArray:
         """The lines and lone links within the text, and rows: a size, a price, a date, a brand."""
         lines: BoolArray = self.is_line & (self.in_span | self.is_row)

@@ -139,6 +139,14 @@ def test_a_short_block_is_there_only_beside_a_neighbour(short, other, is_there):
     assert page.shares_in(kept).is_there[1] == is_there
 
 
+def test_lines_that_a_long_page_has_more_often_than_a_row_holds_are_there():
+    often = ["size", "red"] * 200
+    lines = [*often, *(f"line{number} has the four words" for number in range(600)), *often]
+    found = columns(*lines).shares_in(sketch_of(*lines, "one more line"))
+    assert not found.sampled[: len(often)].any(), "the shingles tell it"
+    assert found.is_there[: len(often)].all()
+
+
 @pytest.mark.parametrize("place", [0, 300, 511, 512, 900])
 def test_blocks_beyond_the_row_are_told_of_by_shingles_alone(place):
     lines = [f"line{number} has the four words" for number in range(1_000)]
