@@ -8,14 +8,14 @@ whether it is this page. Half of the page's own text must be there, with any num
 the earlier text still be here, or three quarters of the page's own text.
 
 What changes by itself was masked when the page was read, or stands in a learnt slot (`slots`). A
-new line or lone link of the main part is a change of the page. Other links, items of links and
-elements that HTML names as beside are no change. But on a list, a page with more words in links
-than outside, the links are the text. A new block beside the text is a change, unless another text
-went from the same slot: a further paragraph is a change, another teaser is none. If a block differs
-from that text by a number alone (a price), it is a change, also in a slot whose text is learnt. In
-a slot whose number is learnt, only other words are a change. A line that stands beside other lines
-than before is new, as in `rule`. If a page has little text of its own, blocks outside its `main`
-element stand beside it.
+new line or lone link of the main part is a change of the page. Other links, items of links (without
+an element `main` also short ones, but prices) and elements that HTML names as beside are no change.
+But on a list, a page with more words in links than outside, the links are the text. A new block
+beside the text is a change, unless another text went from the same slot: a further paragraph is a
+change, another teaser is none. If a block differs from that text by a number alone (a price), it is
+a change, also in a slot whose text is learnt. In a slot whose number is learnt, only other words
+are a change. A line that stands beside other lines than before is new, as in `rule`. If a page has
+little text of its own, blocks outside its `main` element stand beside it.
 
 A record has three columns, compressed to 30 to 100 bytes in all:
 
@@ -38,7 +38,7 @@ import numpy.typing as npt
 
 from dedup_filter.comparison.candidates import Stored
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.fingerprints.block_columns import NUMBER, BlockColumns, FloatArray
+from dedup_filter.fingerprints.block_columns import NUMBER, BlockColumns, Shares
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import (
     MOST_BLOCKS,
@@ -182,8 +182,11 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
         and is_headed_alike(page.headline, earlier.headline, page.counts)
     )
     is_usual = np.where(are_values, places.learnt & Learnt.NUMBER, places.learnt & Learnt.TEXT) > 0
-    told = told | (came & places.is_learnt & ~is_usual & ~places.is_masked)
-    told_came, went, change = _change(blocks, shares.missing, came, told, are_values, gone)
+    told = told | (
+        came & places.is_learnt & ~is_usual & ~(places.is_masked | _links_beside(blocks))
+    )
+    are_new = came & ~np.isin(row_of(blocks.hashes), row)
+    told_came, went, change = _change(blocks, shares, are_new, told, are_values, gone)
     slots = _slots(blocks, came, gone, are_values) if is_same else {}
     return Visit(is_same, share, change, came, told_came, went, slots)
 
@@ -195,15 +198,18 @@ def own_row(earlier: Stored) -> frozenset[int]:
 
 def _change(
     blocks: BlockColumns,
-    missing: FloatArray,
-    came: BoolArray,
+    shares: Shares,
+    are_new: BoolArray,
     told: BoolArray,
     are_values: BoolArray,
     gone: npt.NDArray[np.void],
 ) -> tuple[BoolArray, frozenset[int], float]:
-    """Return what came and what went that is a change of the page, and its share of the words."""
-    places, words = blocks.places, np.diff(blocks.ends)
-    lines = places.are_main_lines
+    """Return what came and what went that is a change of the page, and its share of the words.
+
+    `are_new`: which of the blocks that came stood nowhere on the earlier page.
+    """
+    places, words = blocks.places, shares.words
+    came, missing, lines = ~shares.is_there, shares.missing, places.are_main_lines
     is_value = are_values & (lines | (places.is_line & ~places.is_outside))
     is_new = _texts(blocks) & (lines | ~np.isin(places.slots, gone["slot"]))
     told_came = came & (told | (places.are_texts & (is_value | is_new)))
@@ -211,7 +217,7 @@ def _change(
     new = np.where(is_edited, np.maximum(missing, 1), words)
     came_words = float(new[told_came].sum())
     # If the text that came to a slot is no change, the text that went from this slot is none.
-    by_itself = came & ~told_came & places.has_slot
+    by_itself = are_new & places.has_slot & ~(told_came | _links_beside(blocks))
     known = np.concatenate([blocks.learnt_slots, places.slots[by_itself]])
     were_told = gone[(gone["words"] >= _IS_TOLD) & ~np.isin(gone["slot"], known)]
     went_words = float((were_told["words"] & _MOST_WORDS).sum())
@@ -272,16 +278,21 @@ def _rests(blocks: BlockColumns, chosen: BoolArray) -> npt.NDArray[np.uint16]:
     return np.array(rests, "<u2")
 
 
-def _texts(blocks: BlockColumns) -> BoolArray:
-    """Return which blocks are texts, and no short links of a list beside the text but prices.
+def _links_beside(blocks: BlockColumns) -> BoolArray:
+    """Return which blocks are short links of a list beside the text, and no prices.
 
-    If an element `main` names the main part, such links in it may be other values: brands, tags.
+    If an element `main` names the main part, such links in it may be values: brands, tags.
     """
     places = blocks.places
-    are_links = places.is_item & places.is_link & places.is_beside & ~places.is_outside.any()
+    are_links = places.is_item & places.is_link & ~(places.in_span | places.is_outside.any())
     texts = compress(blocks.texts, are_links.tolist())
     are_links[are_links] = [_IS_PRICE.search(text) is None for text in texts]
-    return places.are_texts & ~are_links
+    return are_links
+
+
+def _texts(blocks: BlockColumns) -> BoolArray:
+    """Return which blocks are texts that may be told."""
+    return blocks.places.are_texts & ~_links_beside(blocks)
 
 
 def _own(blocks: BlockColumns) -> BoolArray:

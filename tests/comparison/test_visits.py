@@ -156,6 +156,26 @@ def test_other_short_links_beside_a_text_without_a_main_element_are_not_told(cra
     assert [verdict.change for verdict in found] == [0.0] * 6
 
 
+def test_a_row_that_goes_is_told_though_a_line_in_such_a_place_stands_beside_other_links(crawls):
+    """A layout of tables: a heading of links stands in a cell, as the values do."""
+    rows = ("Algebra", "10 June", "Hall 1"), ("History", "17 June", "Hall 2")
+
+    def timetable(crawl, count):
+        cells = "".join(f"<tr><td>{'<td>'.join(row)}" for row in rows[:count])
+        adverts = "".join(
+            f'<div><a href="http://ads/{crawl}{n}">{prose(9 * crawl + n, words=9)}</a></div>'
+            for n in range(2)
+        )
+        text = f"<h1>Timetable</h1><p>{prose(1, words=30)}</p><table>{cells}</table>"
+        links = f"<b>See also</b>{adverts}"
+        return f"<table><tr><td><ul>{MENU}</ul><td>{text}<td>{links}</table>"
+
+    crawls([("exams", timetable(0, 2))])
+    [same] = crawls([("exams", timetable(1, 2))])
+    [found] = crawls([("exams", timetable(2, 1))])
+    assert (same.change, found.change > 0) == (0, True)
+
+
 def test_a_number_that_changes_outside_the_main_element_is_not_told(crawls):
     for day in range(2):
         outside = [Random(n + 100 * day).randrange(-9, 39) for n in range(9)]
