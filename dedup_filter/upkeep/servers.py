@@ -319,8 +319,9 @@ class ServersKeeper:
         self._numbers = self._numbers or new_numbers(self._connection)
         record = record._replace(page=self._numbers[0])
         totals, reader = self._connection.key("totals"), self._reader
-        self._commands.append(reader.put(head, record, None if left == inf else int(left)))
+        # First the keys: if it is interrupted, a key may lead to no page, but each page is found.
         self._commands += reader.adds(record.page, reader.layout.keys_of_record(record))
+        self._commands.append(reader.put(head, record, None if left == inf else int(left)))
         self._commands.append(("HINCRBY", totals, record.outcome, 1))
         self._numbers = self._numbers[1:]
         if not self._numbers:
