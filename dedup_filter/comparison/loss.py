@@ -115,9 +115,8 @@ def unlike(places: Places, shares: Shares, chosen: BoolArray, prose: BoolArray) 
     """
     is_cut_alike = shares.words[prose & shares.is_there].sum() >= HALF * shares.words[prose].sum()
     missing: BoolArray = (shares.missing > 0) | (is_cut_alike & ~places.is_prose)
-    is_said = (shares.there == shares.phrases) & ~(is_cut_alike & places.are_lines)
-    lacking: BoolArray = missing & chosen & ~shares.is_there & ~is_said
-    return lacking
+    placed: BoolArray = is_cut_alike & places.are_lines
+    return missing & chosen & ~shares.is_there & (placed | (shares.there < shares.phrases))
 
 
 def _there_in_order(blocks: BlockColumns, sketch: bytes, lines: BoolArray) -> BoolArray:

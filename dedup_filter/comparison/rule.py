@@ -282,9 +282,7 @@ class _Comparison:
         """Return the blocks, of some, that the candidate lacks or has with other words."""
         places, shares = self.places, self.shares
         if self.candidate.kinship == "series":
-            is_said = (shares.there == shares.phrases) & ~places.are_lines
-            others: BoolArray = left & ~shares.is_there & ~is_said
-            return others
+            return left & ~shares.is_there & (places.are_lines | (shares.there < shares.phrases))
         return unlike(places, shares, left, self._compared & places.in_main & self._known_prose)
 
     def _edited(self, compared: BoolArray, unlike: BoolArray) -> BoolArray:

@@ -110,7 +110,8 @@ class Visit(NamedTuple):
 def packed_visit(blocks: BlockColumns) -> bytes:
     """Return what a record has of the blocks of a page beside their row."""
     size, places = min(len(blocks.hashes), MOST_BLOCKS), blocks.places
-    is_told = _are_told(blocks) | _texts(blocks)
+    links = _links_beside(blocks)
+    is_told = _are_told(blocks, links) | (places.are_texts & ~links)
     is_slot = places.has_slot & (places.is_learnt | ~places.are_known)
     words = np.diff(blocks.ends).clip(max=_MOST_WORDS) + _IS_TOLD * is_told
     words = np.where(is_told | is_slot, words, 0).astype(np.uint8)[:size]
@@ -166,7 +167,8 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
     except (ValueError, zlib.error):
         raise StoreCorrupt(f"the record of page {earlier.page} is damaged: its blocks") from None
     gone = rows[(rows["words"] > 0) & ~np.isin(rows["row"], row_of(blocks.all_hashes))]
-    told, text, are_values = _are_told(blocks), _own(blocks), _values(blocks, came, gone)
+    links, are_values = _links_beside(blocks), _values(blocks, came, gone)
+    told, text = _are_told(blocks, links), places.are_own & ~links
     main = text & (places.in_main | places.in_new)
     own = main if shares.words[main].sum() >= MIN_WORDS else text
     words = float(shares.words[own].sum())
@@ -182,10 +184,8 @@ def visit_of(page: PageProfile, earlier: Stored) -> Visit:
         and is_headed_alike(page.headline, earlier.headline, page.counts)
     )
     is_usual = np.where(are_values, places.learnt & Learnt.NUMBER, places.learnt & Learnt.TEXT) > 0
-    told = told | (
-        came & places.is_learnt & ~is_usual & ~(places.is_masked | _links_beside(blocks))
-    )
-    are_new = came & ~np.isin(row_of(blocks.hashes), row)
+    told = told | (came & places.is_learnt & ~(is_usual | places.is_masked | links))
+    are_new = came & ~links & ~np.isin(row_of(blocks.hashes), row)
     told_came, went, change = _change(blocks, shares, are_new, told, are_values, gone)
     slots = _slots(blocks, came, gone, are_values) if is_same else {}
     return Visit(is_same, share, change, came, told_came, went, slots)
@@ -206,18 +206,19 @@ def _change(
 ) -> tuple[BoolArray, frozenset[int], float]:
     """Return what came and what went that is a change of the page, and its share of the words.
 
-    `are_new`: which of the blocks that came stood nowhere on the earlier page.
+    `are_new`: which of the blocks that came stood nowhere on the earlier page, without short links
+    beside the text.
     """
     places, words = blocks.places, shares.words
     came, missing, lines = ~shares.is_there, shares.missing, places.are_main_lines
     is_value = are_values & (lines | (places.is_line & ~places.is_outside))
-    is_new = _texts(blocks) & (lines | ~np.isin(places.slots, gone["slot"]))
-    told_came = came & (told | (places.are_texts & (is_value | is_new)))
+    is_text = ~_links_beside(blocks) & (lines | ~np.isin(places.slots, gone["slot"]))
+    told_came = came & (told | (places.are_texts & (is_value | is_text)))
     is_edited = told_came & places.is_prose & (missing < words)
     new = np.where(is_edited, np.maximum(missing, 1), words)
     came_words = float(new[told_came].sum())
     # If the text that came to a slot is no change, the text that went from this slot is none.
-    by_itself = are_new & places.has_slot & ~(told_came | _links_beside(blocks))
+    by_itself = are_new & places.has_slot & ~told_came
     known = np.concatenate([blocks.learnt_slots, places.slots[by_itself]])
     were_told = gone[(gone["words"] >= _IS_TOLD) & ~np.isin(gone["slot"], known)]
     went_words = float((were_told["words"] & _MOST_WORDS).sum())
@@ -290,20 +291,13 @@ def _links_beside(blocks: BlockColumns) -> BoolArray:
     return are_links
 
 
-def _texts(blocks: BlockColumns) -> BoolArray:
-    """Return which blocks are texts that may be told."""
-    return blocks.places.are_texts & ~_links_beside(blocks)
+def _are_told(blocks: BlockColumns, links: BoolArray) -> BoolArray:
+    """Return which blocks are the page's own text, and values; of a list the links, too.
 
-
-def _own(blocks: BlockColumns) -> BoolArray:
-    """Return which of these blocks are the page's own text, and values."""
-    return blocks.places.are_own & _texts(blocks)
-
-
-def _are_told(blocks: BlockColumns) -> BoolArray:
-    """Return which blocks are the page's own text, and values; of a list the links, too."""
+    `links`: the short links beside the text, which are no text of it.
+    """
     places, words = blocks.places, np.diff(blocks.ends)
-    text, within = _own(blocks), ~places.is_outside
+    text, within = places.are_own & ~links, ~places.is_outside
     inside: BoolArray = ~(places.is_framed | places.is_beside | places.are_known)
     has_text = (within & ~places.is_link).any()
     if has_text and words[text & within].sum() < MIN_WORDS:

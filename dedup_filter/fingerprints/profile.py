@@ -191,8 +191,8 @@ def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> Pa
         chosen = places.in_span | places.in_main | places.in_new | places.is_line | ~places.is_frame
         places = places.at(chosen)
         texts = [block.text for block in compress(content.blocks, chosen.tolist())]
-    words, size = page.words.part(chosen), config.shingle_size
-    options = size, config.ads, config.ignore_numbers
+    words = page.words.part(chosen)
+    options = config.shingle_size, config.ads, config.ignore_numbers
     blocks = BlockColumns(texts, words, places, hashes, chosen, learnt, *options)
     return measured(document, blocks, headline, context, config, is_plain=page.is_plain)
 

@@ -109,7 +109,7 @@ def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("servers", "way"),
-    [("redis_server", "claim"), ("redis_cluster", "see")],
+    [("redis_server", "see"), ("redis_server", "claim"), ("redis_cluster", "see")],
     indirect=["servers"],
 )
 def test_crawlers_that_die_within_claims_leave_each_content_once(servers, way):
